@@ -1,0 +1,359 @@
+"""From logits to a token: penalties, temperature, top-k, top-p, min-p, and the draw.
+
+Shapes: R rows (answers, or steps of one answer), V vocabulary. Every cut keeps the likeliest tokens, so once a row is
+ranked a stage is one number: how many of the ranking it keeps. Arithmetic is float64 on float32 logits, so that the
+browser, which counts in float64 too, keeps the same tokens.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+# Sums within this of p count as p: float32 logits say no more, and [.5, .3, .2] at p = .8 must keep two.
+BOUNDARY = 1e-6
+
+
+class NoTokenError(ValueError):
+    """The logits allow no choice: NaN, infinite, or nothing but -inf."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What one library means by the sliders, read from the sources of transformers 5, MiniMind, vLLM v1, llama.cpp."""
+
+    order: tuple[str, ...]
+    past_p: bool = False  # top-p stops at the token that exceeds p, not at the one that reaches it
+    keep_ties: bool = False  # top-k keeps all tokens as likely as the k-th
+
+
+RULES = {
+    # Our own rule: transformers' order, but exactly k tokens (transformers keeps all ties; the lowest id wins here).
+    "transformers": Rule(("penalty", "temperature", "top-k", "top-p", "min-p")),
+    "minimind": Rule(("temperature", "penalty", "top-k", "top-p", "min-p"), past_p=True, keep_ties=True),
+    "vllm": Rule(("penalty", "temperature", "min-p", "top-k", "top-p"), keep_ties=True),
+    "llama.cpp": Rule(("penalty", "top-k", "top-p", "min-p", "temperature")),
+}
+
+
+@dataclass(frozen=True)
+class SamplingParams:
+    temperature: float = 1.0  # 0 means greedy
+    top_k: int = 0  # 0 means off
+    top_p: float = 1.0  # 1 means off, 0 keeps the likeliest token only
+    min_p: float = 0.0  # 0 means off
+    repetition_penalty: float = 1.0  # 1 means off
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    penalty_counts_prompt: bool = True
+    seed: int = 0
+    rule: str = "transformers"
+
+    def __post_init__(self) -> None:
+        _check_number("temperature", self.temperature, 0, None)
+        _check_number("top_p", self.top_p, 0, 1)
+        _check_number("min_p", self.min_p, 0, 1)
+        _check_number("repetition_penalty", self.repetition_penalty, 0, None)
+        _check_number("presence_penalty", self.presence_penalty, None, None)
+        _check_number("frequency_penalty", self.frequency_penalty, None, None)
+        if self.repetition_penalty == 0:
+            raise ValueError("repetition_penalty must be above 0; 1 turns it off")
+        for name, off in (("top_k", "; 0 turns it off"), ("seed", "")):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+                raise ValueError(f"{name} must be a whole number from 0 up{off}, got {value!r}")
+        if self.rule not in RULES:
+            raise ValueError(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}")
+
+    @property
+    def penalizes(self) -> bool:
+        return (self.repetition_penalty, self.presence_penalty, self.frequency_penalty) != (1, 0, 0)
+
+
+def _check_number(name: str, value: object, low: float | None, high: float | None) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
+        raise ValueError(f"{name} must be a number, got {value!r}")
+    if (low is not None and value < low) or (high is not None and value > high):
+        span = f"from {low} up" if high is None else f"from {low} to {high}"
+        raise ValueError(f"{name} must be {span}, got {value}")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One card of the pipeline, for one row."""
+
+    name: str
+    num_kept: int  # tokens still possible after the stage
+    kept_mass: float  # the part of the probability before the stage that it kept; 1 when it cut nothing
+    cuts: bool
+    probs: Tensor  # (V,) after the stage, renormalised
+
+
+@dataclass(frozen=True)
+class _Cut:
+    """One stage for all rows: the first `num_kept` of the ranking stay, at this temperature."""
+
+    name: str
+    num_kept: Tensor  # (R,)
+    kept_mass: Tensor  # (R,)
+    temperature: float
+
+
+class Distributions:
+    """What R rows of logits become under the settings. All is derived when asked for: a greedy loop never sorts."""
+
+    def __init__(
+        self, logits: Tensor, params: SamplingParams, penalized: Tensor | None = None, ranking: Tensor | None = None
+    ) -> None:
+        """logits (R, V) float; penalized: the same after `penalize`; ranking: of `penalized`, where it is known already."""
+        self.logits = logits
+        self.params = params
+        self.penalized = logits if penalized is None else penalized
+        if ranking is not None:
+            self.ranking = ranking  # a slider moves, the order of the tokens does not
+
+    @classmethod
+    def checked(
+        cls, logits: Tensor, params: SamplingParams, seen: Sequence[Sequence[int]] | None = None
+    ) -> "Distributions":
+        """For logits fresh from a model; seen: for each row the token ids that penalties count. Raises NoTokenError."""
+        if not bool(logits.max(-1).values.isfinite().all()):
+            raise NoTokenError(f"no token can be chosen: {_what_is_wrong(logits)}")
+        return cls(logits, params, penalize(logits, seen, params) if seen is not None and params.penalizes else None)
+
+    def __len__(self) -> int:
+        return len(self.logits)
+
+    def __getitem__(self, row: int) -> "Distribution":
+        return Distribution(self, row)
+
+    @cached_property
+    def ranking(self) -> Tensor:
+        return rank(self.penalized)
+
+    @cached_property
+    def _scores(self) -> Tensor:
+        """(R, V) float64, likeliest first, 0 for the likeliest."""
+        scores = self.penalized.gather(-1, self.ranking).double()
+        return scores - scores[:, :1]
+
+    @cached_property
+    def cuts(self) -> list[_Cut]:
+        """The stages in the order of the rule."""
+        return _greedy_cuts(self) if self.params.temperature == 0 else _cuts(self)
+
+    @cached_property
+    def num_candidates(self) -> Tensor:
+        """(R,) how many tokens can still be chosen: the nucleus size."""
+        if self.params.temperature == 0:
+            return torch.ones(len(self), dtype=torch.long)
+        return self.cuts[-1].num_kept
+
+    @cached_property
+    def ranked_probs(self) -> Tensor:
+        """(R, V) float64, likeliest first."""
+        return self.ranked_probs_after(self.cuts[-1])
+
+    def ranked_probs_after(self, cut: _Cut) -> Tensor:
+        return _ranked_softmax(self._scores, cut.num_kept, cut.temperature)
+
+    def by_token_id(self, ranked: Tensor) -> Tensor:
+        """(R, V) numbers in ranking order, put back in the order of the token ids, as float32."""
+        return torch.zeros_like(ranked).scatter_(-1, self.ranking, ranked).float()
+
+    def choose(self, uniforms: Sequence[float]) -> list[int]:
+        """One token id a row: walk the candidates from the likeliest down until their sum passes the row's number."""
+        if self.params.temperature == 0:
+            return np.argmax(self.penalized.cpu().numpy(), -1).tolist()  # the lowest id among equals
+        reached = self.ranked_probs.cumsum(-1)
+        marks = torch.tensor(uniforms, dtype=torch.float64, device=reached.device)[:, None]
+        places = (reached <= marks).sum(-1).minimum(self.num_candidates.to(reached.device) - 1)
+        return self.ranking.gather(-1, places[:, None])[:, 0].tolist()
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """One row: what the model says about the next token, and what the settings make of it."""
+
+    batch: Distributions
+    row: int
+
+    @property
+    def logits(self) -> Tensor:
+        """(V,) as the model gave them."""
+        return self.batch.logits[self.row]
+
+    @property
+    def model_probs(self) -> Tensor:
+        """(V,) softmax of the logits, before any stage."""
+        return torch.softmax(self.logits.double(), -1).float()
+
+    @property
+    def probs(self) -> Tensor:
+        """(V,) after all stages; cut tokens have 0 and the whole sums to 1."""
+        return self._row.by_token_id(self._row.ranked_probs)[0]
+
+    @property
+    def num_candidates(self) -> int:
+        return int(self.batch.num_candidates[self.row])
+
+    @property
+    def ranking(self) -> Tensor:
+        """(V,) token ids, likeliest first; the lowest id first among equals."""
+        return self.batch.ranking[self.row]
+
+    @property
+    def entropy(self) -> float:
+        """Of `probs`, in nats."""
+        probs = self._row.ranked_probs
+        return float(-torch.xlogy(probs, probs).sum())
+
+    @property
+    def stages(self) -> list[Stage]:
+        row, stages, before = self._row, [], len(self.logits)
+        for cut in row.cuts:
+            kept = int(cut.num_kept[0])
+            probs = row.by_token_id(row.ranked_probs_after(cut))[0]
+            stages.append(Stage(cut.name, kept, float(cut.kept_mass[0]), kept < before, probs))
+            before = kept
+        return stages
+
+    @property
+    def _row(self) -> Distributions:
+        """This row alone, so that looking at one row of thirty does not work out the others."""
+        if len(self.batch) == 1:
+            return self.batch
+        row = slice(self.row, self.row + 1)
+        batch = self.batch
+        return Distributions(batch.logits[row], batch.params, batch.penalized[row], batch.ranking[row])
+
+
+def next_token_distribution(logits: Tensor, params: SamplingParams, seen_ids: Sequence[int] = ()) -> Distribution:
+    """(V,) logits under the settings; `seen_ids` are the tokens that penalties count. Raises NoTokenError."""
+    return Distributions.checked(logits[None], params, [seen_ids])[0]
+
+
+def rank(logits: Tensor) -> Tensor:
+    """(R, V) token ids, likeliest first; the lowest id first among equals."""
+    if logits.device.type != "cpu" or logits.dtype != torch.float32:
+        return logits.sort(dim=-1, descending=True, stable=True).indices
+    # numpy sorts plain integers many times faster than torch sorts floats with their places. The bits of a float32,
+    # negative ones with their low bits turned over, order as the float does; the token id breaks ties below them.
+    bits = (logits + 0.0).view(torch.int32)  # + 0.0 makes -0.0 equal to 0.0
+    ordered = bits ^ ((bits >> 31) & 0x7FFFFFFF)
+    keys = (~ordered).long() << 32 | torch.arange(logits.shape[-1])
+    return torch.from_numpy(np.sort(keys.numpy(), axis=-1) & 0xFFFFFFFF)
+
+
+def penalize(logits: Tensor, seen: Iterable[Sequence[int]], params: SamplingParams) -> Tensor:
+    """Repetition (CTRL, arXiv 1909.05858, sign-aware), then presence and frequency (OpenAI's formula)."""
+    # Under a rule that divides by the temperature first, subtracting x there is subtracting x * T here.
+    order = RULES[params.rule].order
+    late = order.index("temperature") < order.index("penalty")
+    scale = params.temperature if late and params.temperature > 0 else 1.0
+    penalized = logits.clone()
+    for row, token_ids in zip(penalized, seen, strict=True):
+        counts = Counter(token_ids)
+        ids = torch.tensor(list(counts), dtype=torch.long, device=logits.device)
+        times = torch.tensor(list(counts.values()), dtype=logits.dtype, device=logits.device)
+        scores = row[ids]
+        scores = torch.where(scores > 0, scores / params.repetition_penalty, scores * params.repetition_penalty)
+        row[ids] = scores - scale * (params.presence_penalty + params.frequency_penalty * times)
+    return penalized
+
+
+def draw_uniforms(seed: int, count: int) -> np.ndarray:
+    """(count,) numbers in [0, 1), the i-th for step i. They depend on the seed alone: not on cache, batch or settings."""
+    return np.random.Generator(np.random.Philox(key=seed % 2**64)).random(count)
+
+
+def row_seed(seed: int, row: int) -> int:
+    """The seed with which a run alone gives row `row` of a batch with this seed. Row 0 is the seed itself; others fit a
+    JavaScript number."""
+    if row == 0:
+        return seed
+    return int(np.random.SeedSequence(seed, spawn_key=(row,)).generate_state(1, np.uint64)[0] >> 11)
+
+
+def _ranked_softmax(scores: Tensor, num_kept: Tensor, temperature: float) -> Tensor:
+    """Softmax of each row's first `num_kept` scores. Scores start at 0, so nothing overflows."""
+    weights = (scores / temperature).exp_() if temperature > 0 else (scores == 0).double()
+    if int(num_kept.min()) < scores.shape[-1]:
+        weights.masked_fill_(torch.arange(scores.shape[-1], device=scores.device) >= num_kept[:, None], 0)
+    return weights / weights.sum(-1, keepdim=True)
+
+
+def _greedy_cuts(rows: Distributions) -> list[_Cut]:
+    """T = 0 keeps the first of the ranking, whatever the other sliders say."""
+    everything = torch.full((len(rows),), rows.logits.shape[-1], device=rows.logits.device)
+    one, whole = torch.ones_like(everything), torch.ones(len(rows), dtype=torch.float64, device=rows.logits.device)
+    likeliest = _ranked_softmax(rows._scores, everything, 1.0)[:, 0]
+    cuts, greedy = [], False
+    for name in RULES[rows.params.rule].order:
+        if name == "temperature":
+            cuts.append(_Cut(name, one, likeliest, 1.0))
+            greedy = True
+        else:
+            cuts.append(_Cut(name, one if greedy else everything, whole, 1.0))
+    return cuts
+
+
+def _cuts(rows: Distributions) -> list[_Cut]:
+    params, rule, scores = rows.params, RULES[rows.params.rule], rows._scores
+    kept = torch.full((len(rows),), scores.shape[-1], device=scores.device)
+    whole = torch.ones(len(rows), dtype=torch.float64, device=scores.device)
+    temperature = 1.0
+    probs: Tensor | None = None  # (R, V) as they stand before the next cut, worked out only when a cut needs them
+    cuts = []
+    for name in rule.order:
+        mass = whole
+        if name == "temperature":
+            temperature, probs = float(params.temperature), None
+        elif name in ("top-k", "top-p", "min-p") and _is_on(name, params):
+            if probs is None:
+                probs = _ranked_softmax(scores, kept, temperature)
+            kept = torch.minimum(kept, _COUNT[name](probs, scores, params, rule))
+            beyond = torch.arange(scores.shape[-1], device=scores.device) >= kept[:, None]
+            probs = probs.masked_fill(beyond, 0)
+            mass = probs.sum(-1)
+            probs = probs / mass[:, None]
+        cuts.append(_Cut(name, kept, mass, temperature))
+    return cuts
+
+
+def _is_on(name: str, params: SamplingParams) -> bool:
+    return {"top-k": params.top_k > 0, "top-p": params.top_p < 1, "min-p": params.min_p > 0}[name]
+
+
+def _count_top_k(probs: Tensor, scores: Tensor, params: SamplingParams, rule: Rule) -> Tensor:
+    k = min(params.top_k, scores.shape[-1])
+    if not rule.keep_ties:
+        return torch.full((len(scores),), k, device=scores.device)
+    return (scores >= scores[:, k - 1 : k]).sum(-1)
+
+
+def _count_top_p(probs: Tensor, scores: Tensor, params: SamplingParams, rule: Rule) -> Tensor:
+    """The smallest set of likeliest tokens whose probability reaches p (Holtzman et al., arXiv 1904.09751)."""
+    # [.5, .3, .2] at p = .6 keeps two: the second begins at .5, below .6. The likeliest always stays.
+    before = probs.cumsum(-1) - probs
+    limit = params.top_p + (BOUNDARY if rule.past_p else -BOUNDARY)
+    return ((before < limit) & (probs > 0)).sum(-1).clamp(min=1)
+
+
+def _count_min_p(probs: Tensor, scores: Tensor, params: SamplingParams, rule: Rule) -> Tensor:
+    """At least min_p times as likely as the likeliest (arXiv 2407.01082)."""
+    return (probs >= (params.min_p - BOUNDARY) * probs[:, :1]).sum(-1).clamp(min=1)
+
+
+_COUNT = {"top-k": _count_top_k, "top-p": _count_top_p, "min-p": _count_min_p}
+
+
+def _what_is_wrong(logits: Tensor) -> str:
+    num_nan = int(logits.isnan().sum())
+    if num_nan:
+        return f"{num_nan} of {logits.numel()} logits are NaN"
+    return "a logit is +inf" if bool((logits == torch.inf).any()) else "all logits are -inf"
