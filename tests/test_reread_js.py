@@ -1,0 +1,160 @@
+"""The browser's arithmetic (assets/js/reread.js) is held against Python's: same tokens kept, chosen and ranked."""
+
+import json
+import random
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from conftest import recorded
+
+from playground.engine.sampling import RULES, SamplingParams
+from playground.engine.trace import Trace
+
+SCRIPT = Path(__file__).parents[1] / "assets" / "js" / "reread.js"
+
+# Reads cases, writes what the browser makes of them. JSON has no -inf: null stands for it.
+DRIVER = """
+import { readFileSync } from "node:fs";
+const { rankRun, reread, rereadStep } = await import(process.argv[1]);
+const plain = (value) => ArrayBuffer.isView(value) ? Array.from(value)
+  : Array.isArray(value) ? value.map(plain)
+  : value && typeof value === "object" ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v)]))
+  : value;
+const out = JSON.parse(readFileSync(0)).map(({ run, cases }) => {
+  run.logits = Float32Array.from(run.logits, (logit) => logit ?? -Infinity);
+  rankRun(run);
+  return cases.map(({ params, step }) => plain({ ...reread(run, params), step: rereadStep(run, params, step) }));
+});
+console.log(JSON.stringify(out));
+"""
+
+
+def run_browser_side(jobs: list[dict]) -> list[list[dict]]:
+    command = ["node", "--input-type=module", "-e", DRIVER, SCRIPT.as_uri()]
+    done = subprocess.run(command, input=json.dumps(jobs), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def job(trace: Trace, cases: list[tuple[SamplingParams, int]]) -> dict:
+    logits = [None if logit == -np.inf else logit for logit in trace.logits.flatten().tolist()]
+    run = {
+        "numSteps": len(trace.steps),
+        "vocabSize": trace.logits.shape[1],
+        "logits": logits,
+        "tokenIds": trace.token_ids,
+        "uniforms": [step.uniform for step in trace.steps],
+        "promptIds": trace.prompt_ids,
+    }
+    return {"run": run, "cases": [{"params": asdict(params), "step": step} for params, step in cases]}
+
+
+def random_trace(rng: random.Random) -> Trace:
+    """A few steps over a small vocabulary: smooth, full of ties, or with tokens that are impossible."""
+    num_steps, vocab_size = rng.randint(1, 7), rng.choice([1, 2, 5, 17, 40])
+    spread = rng.choice([0.01, 1.0, 4.0, 30.0])
+    logits = torch.from_numpy(np.random.default_rng(rng.getrandbits(32)).normal(0, spread, (num_steps, vocab_size)))
+    kind = rng.choice(["smooth", "ties", "impossible", "equal"])
+    if kind == "ties":
+        logits = logits.round()
+    elif kind == "equal":
+        logits = torch.zeros_like(logits)
+    elif kind == "impossible":
+        impossible = torch.rand(logits.shape, generator=torch.Generator().manual_seed(rng.getrandbits(32))) < 0.5
+        logits = logits.masked_fill(impossible, -torch.inf)
+        logits[:, rng.randrange(vocab_size)] = 0.5
+    tokens = [rng.randrange(vocab_size) for _ in range(num_steps)]
+    prompt = [rng.randrange(vocab_size) for _ in range(rng.randint(0, 4))]
+    uniforms = [rng.choice([rng.random(), rng.random(), 0.0, 1 - 1e-9]) for _ in range(num_steps)]
+    return recorded(logits.float(), tokens, uniforms, prompt)
+
+
+def random_params(rng: random.Random, vocab_size: int) -> SamplingParams:
+    def maybe(off: float, *choices: float) -> float:
+        return off if rng.random() < 0.5 else rng.choice(choices)
+
+    penalties = {}
+    if rng.random() < 0.3:
+        penalties = {
+            "repetition_penalty": maybe(1.0, 1.3, 2.0, 0.7),
+            "presence_penalty": maybe(0.0, 0.5, -1.0, rng.random()),
+            "frequency_penalty": maybe(0.0, 0.5, rng.random()),
+            "penalty_counts_prompt": rng.random() < 0.5,
+        }
+    return SamplingParams(
+        temperature=rng.choice([0.0, 1e-3, 0.3, 0.7, 1.0, 1.0, 1.5, 2.0, rng.uniform(0.05, 2)]),
+        top_k=int(maybe(0, 1, 2, rng.randint(1, vocab_size + 5))),
+        top_p=maybe(1.0, 0.0, 0.5, 0.9, 1.0, rng.random()),
+        min_p=maybe(0.0, 1.0, 0.05, 0.5, rng.random()),
+        rule=rng.choice(list(RULES)),
+        **penalties,
+    )
+
+
+def test_the_browser_and_python_read_a_recorded_run_alike():
+    rng = random.Random(5)
+    traces = [random_trace(rng) for _ in range(160)]
+    jobs = []
+    for trace in traces:
+        cases = [random_params(rng, trace.logits.shape[1]) for _ in range(16)]
+        jobs.append([(params, rng.randrange(len(trace.steps))) for params in cases])
+    results = run_browser_side([job(trace, cases) for trace, cases in zip(traces, jobs, strict=True)])
+    for trace, cases, answers in zip(traces, jobs, results, strict=True):
+        for (params, step), browser in zip(cases, answers, strict=True):
+            assert_all_steps_agree(trace, params, browser)
+            assert_one_step_agrees(trace, params, step, browser["step"])
+
+
+def assert_all_steps_agree(trace: Trace, params: SamplingParams, browser: dict) -> None:
+    python, frame = trace.reread(params), trace.to_frame(params)
+    assert browser["numCandidates"] == python.num_candidates, params
+    assert browser["chosenIds"] == python.chosen_ids, params
+    assert browser["firstDifference"] == python.first_difference, params
+    assert browser["chosenRank"] == frame["rank"].tolist()
+    for theirs, ours in (("entropy", "entropy"), ("chosenProb", "prob"), ("chosenModelProb", "model_prob")):
+        np.testing.assert_allclose(browser[theirs], frame[ours], atol=1e-6, rtol=0, err_msg=f"{theirs}: {params}")
+
+
+def assert_one_step_agrees(trace: Trace, params: SamplingParams, step: int, browser: dict) -> None:
+    python = trace.reread(params).distributions[step]
+    ranking = python.ranking
+    assert browser["ranking"] == ranking.tolist(), params
+    assert browser["numCandidates"] == python.num_candidates
+    assert ranking[browser["chosenPlace"]] == trace.token_ids[step]
+    assert ranking[browser["drawnPlace"]] == trace.reread(params).chosen_ids[step]
+    assert browser["uniform"] == trace.steps[step].uniform
+    assert browser["entropy"] == pytest.approx(python.entropy, abs=1e-6)
+    np.testing.assert_allclose(browser["probs"], python.probs[ranking], atol=1e-6, rtol=0)
+    np.testing.assert_allclose(browser["modelProbs"], python.model_probs[ranking], atol=1e-6, rtol=0)
+    for theirs, ours in zip(browser["stages"], python.stages, strict=True):
+        assert (theirs["name"], theirs["numKept"], theirs["cuts"]) == (ours.name, ours.num_kept, ours.cuts), params
+        assert theirs["keptMass"] == pytest.approx(ours.kept_mass, abs=1e-6), (params, ours.name)
+        np.testing.assert_allclose(theirs["probs"], ours.probs[ranking], atol=1e-6, rtol=0, err_msg=ours.name)
+
+
+def test_a_whole_vocabulary_reads_alike_after_one_slider_and_then_another():
+    """The browser keeps running sums between moves: what it kept for one slider must not answer for another."""
+    generator = torch.Generator().manual_seed(3)
+    logits = torch.randn(24, 3072, generator=generator) * 3
+    trace = recorded(logits, list(range(24)), torch.rand(24, generator=generator).tolist(), [1, 2, 3])
+    moves = [
+        SamplingParams(),
+        SamplingParams(top_p=0.9),
+        SamplingParams(temperature=0.5, top_p=0.9),
+        SamplingParams(temperature=0.5, top_p=0.9, rule="llama.cpp"),
+        SamplingParams(temperature=1.7, top_p=0.9),
+        SamplingParams(temperature=1.7, top_p=0.9, presence_penalty=2, rule="minimind"),
+        SamplingParams(temperature=0.7, top_p=0.9, presence_penalty=2, rule="minimind"),
+        SamplingParams(temperature=0.7, top_p=0.9, presence_penalty=2),
+        SamplingParams(temperature=0.7, top_p=0.9),
+        SamplingParams(top_p=0.9),
+        SamplingParams(temperature=0),
+    ]
+    cases = [(params, step) for step, params in enumerate(moves)]
+    for (params, step), browser in zip(cases, run_browser_side([job(trace, cases)])[0], strict=True):
+        assert_all_steps_agree(trace, params, browser)
+        assert_one_step_agrees(trace, params, step, browser["step"])
