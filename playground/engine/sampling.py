@@ -121,9 +121,10 @@ class Distributions:
         cls, logits: Tensor, params: SamplingParams, seen: Sequence[Sequence[int]] | None = None
     ) -> "Distributions":
         """For logits fresh from a model; seen: for each row the token ids that penalties count. Raises NoTokenError."""
-        if not bool(logits.max(-1).values.isfinite().all()):
-            raise NoTokenError(f"no token can be chosen: {_what_is_wrong(logits)}")
-        return cls(logits, params, penalize(logits, seen, params) if seen is not None and params.penalizes else None)
+        penalized = penalize(logits, seen, params) if seen is not None and params.penalizes else logits
+        if not bool(penalized.max(-1).values.isfinite().all()):
+            raise NoTokenError(f"no token can be chosen: {_what_is_wrong(penalized)}")
+        return cls(logits, params, penalized)
 
     def __len__(self) -> int:
         return len(self.logits)
@@ -171,8 +172,10 @@ class Distributions:
             return np.argmax(self.penalized.cpu().numpy(), -1).tolist()  # the lowest id among equals
         reached = self.ranked_probs.cumsum(-1)
         marks = torch.tensor(uniforms, dtype=torch.float64, device=reached.device)[:, None]
-        places = (reached <= marks).sum(-1).minimum(self.num_candidates.to(reached.device) - 1)
-        return self.ranking.gather(-1, places[:, None])[:, 0].tolist()
+        places = torch.searchsorted(reached, marks, right=True)
+        # Rounded sums may end a little below 1, and so below the mark: the last token that added something is drawn then.
+        last = torch.searchsorted(reached, reached[:, -1:].contiguous())
+        return self.ranking.gather(-1, places.minimum(last))[:, 0].tolist()
 
 
 @dataclass(frozen=True)
