@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from playground.engine.kv_cache import KVCache
+from playground.engine.taps import any_tap, offer_attention, offer_hidden
 
 
 class ContextFullError(ValueError):
@@ -88,6 +89,8 @@ class Attention(nn.Module):
         keys, values = cache.update(keys, values.transpose(1, 2), layer)  # (B, KV, S, D)
         # The G query heads of a group stand one below the other as G*T rows: they read the same keys, none is copied.
         queries = queries.reshape(batch, config.num_kv_heads, -1, config.head_dim)  # (B, KV, G*T, D)
+        if any_tap():
+            offer_attention(self, layer, queries, keys, values, mask)
         read = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
         read = read.view(batch, config.num_heads, num_new, config.head_dim).transpose(1, 2)
         return F.linear(read.reshape(batch, num_new, -1), self.output)
@@ -118,6 +121,8 @@ class Block(nn.Module):
     def forward(
         self, x: Tensor, rotary: tuple[Tensor, Tensor], mask: Tensor | None, cache: KVCache, layer: int
     ) -> Tensor:
+        if any_tap():
+            offer_hidden(self, layer, x)
         x = x + self.attention(F.rms_norm(x, self.size, self.attention_norm, self.eps), rotary, mask, cache, layer)
         return x + self.feed_forward(F.rms_norm(x, self.size, self.feed_forward_norm, self.eps))
 
