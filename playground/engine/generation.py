@@ -59,7 +59,8 @@ def generate(
     """Yields a Step for each new token; stop iterating to cancel.
 
     A cache that already holds the beginning of `prompt_ids` is used: only the rest is fed.
-    Raises ValueError for an empty or unusable prompt, ContextFullError for one without room, NoTokenError naming the step.
+    Raises ValueError for an empty or unusable prompt, ContextFullError for one without room, NoTokenError naming
+    the step.
     """
     for step in generate_rows(model, prompt_ids, [params], cache, max_new_tokens, stop_ids):
         yield Step(
@@ -81,7 +82,7 @@ def generate_rows(
     max_new_tokens: int = 64,
     stop_ids: Sequence[int] = (),
 ) -> Iterator[RowsStep]:
-    """Several answers to one prompt, each under its own settings and seed. They share the prefill; a finished row leaves."""
+    """Several answers to one prompt, each with its own settings and seed; one prefill for all. A finished row leaves."""
     cache = cache or KVCache(model.config.num_layers)
     _check_request(model, prompt_ids, row_params, cache, max_new_tokens)
     rows = list(range(len(row_params)))

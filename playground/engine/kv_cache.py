@@ -17,7 +17,7 @@ class CacheFullError(ValueError):
 
 
 class LayerCache:
-    """Grows: keeps every token, in a buffer that doubles when full, so that a token costs a row and not a copy of all."""
+    """Grows: keeps every token in a buffer that doubles when full, so that a token costs a row and not a copy of all."""
 
     def __init__(self) -> None:
         self.length = 0

@@ -46,7 +46,7 @@ class ModelConfig:
 
 
 def rotary_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:
-    """Cosines and signed sines of all positions, each (max_positions, 1, D), for `rotate`. RoFormer, arXiv 2104.09864."""
+    """Cosines and signed sines of all positions, each (max_positions, 1, D), for `rotate` (RoFormer, arXiv 2104.09864)."""
     frequencies = config.rope_theta ** (-torch.arange(0, config.head_dim, 2).float() / config.head_dim)
     angles = torch.outer(torch.arange(config.max_positions).float(), frequencies)
     cos, sin = angles.cos(), angles.sin()
@@ -153,7 +153,7 @@ class Transformer(nn.Module):
                 nn.init.normal_(parameter, std=std, generator=generator)
 
     def forward(self, token_ids: Tensor, cache: KVCache, last_only: bool = False) -> Tensor:
-        """Logits (B, T, V) of the new tokens (B, T), or (B, 1, V) of the last. The cache takes in their keys and values.
+        """Logits (B, T, V) of the new tokens (B, T), or (B, 1, V) of the last. The cache takes in keys and values.
 
         Raises ContextFullError beyond `max_positions`, and CacheFullError: both before anything is stored.
         """

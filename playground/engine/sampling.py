@@ -109,7 +109,7 @@ class Distributions:
     def __init__(
         self, logits: Tensor, params: SamplingParams, penalized: Tensor | None = None, ranking: Tensor | None = None
     ) -> None:
-        """logits (R, V) float; penalized: the same after `penalize`; ranking: of `penalized`, where it is known already."""
+        """logits (R, V); penalized: the same after `penalize`; ranking: of `penalized`, where it is known already."""
         self.logits = logits
         self.params = params
         self.penalized = logits if penalized is None else penalized
@@ -173,7 +173,7 @@ class Distributions:
         reached = self.ranked_probs.cumsum(-1)
         marks = torch.tensor(uniforms, dtype=torch.float64, device=reached.device)[:, None]
         places = torch.searchsorted(reached, marks, right=True)
-        # Rounded sums may end a little below 1, and so below the mark: the last token that added something is drawn then.
+        # Rounded sums may end below 1, and so below the mark: then the last token that added something is drawn.
         last = torch.searchsorted(reached, reached[:, -1:].contiguous())
         return self.ranking.gather(-1, places.minimum(last))[:, 0].tolist()
 
@@ -270,7 +270,7 @@ def penalize(logits: Tensor, seen: Iterable[Sequence[int]], params: SamplingPara
 
 
 def draw_uniforms(seed: int, count: int) -> np.ndarray:
-    """(count,) numbers in [0, 1), the i-th for step i. They depend on the seed alone: not on cache, batch or settings."""
+    """(count,) numbers in [0, 1), the i-th for step i: they depend on the seed alone, not on cache, batch, settings."""
     return np.random.Generator(np.random.Philox(key=seed % 2**64)).random(count)
 
 
