@@ -17,7 +17,7 @@ class CacheFullError(ValueError):
 
 
 class LayerCache:
-    """Grows: keeps every token in a buffer that doubles when full, so that a token costs a row and not a copy of all."""
+    """Grows: keeps every token in a buffer that doubles when full, so that a token costs one row, not a copy of all."""
 
     def __init__(self) -> None:
         self.length = 0
@@ -150,6 +150,10 @@ class KVCache:
         return torch.arange(self.position + num_new)
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
+        return self.layers[layer_idx].length
+
+    def get_query_offset(self, layer_idx: int = 0) -> int:
+        """The position of the first new token."""
         return self.layers[layer_idx].length
 
     def get_mask_sizes(self, query_length: int, layer_idx: int = 0) -> tuple[int, int]:

@@ -46,7 +46,7 @@ class ModelConfig:
 
 
 def rotary_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:
-    """Cosines and signed sines of all positions, each (max_positions, 1, D), for `rotate` (RoFormer, arXiv 2104.09864)."""
+    """Cosines and signed sines of all positions, each (max_positions, 1, D) (RoFormer, arXiv 2104.09864)."""
     frequencies = config.rope_theta ** (-torch.arange(0, config.head_dim, 2).float() / config.head_dim)
     angles = torch.outer(torch.arange(config.max_positions).float(), frequencies)
     cos, sin = angles.cos(), angles.sin()
