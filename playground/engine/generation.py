@@ -82,7 +82,7 @@ def generate_rows(
     max_new_tokens: int = 64,
     stop_ids: Sequence[int] = (),
 ) -> Iterator[RowsStep]:
-    """Several answers to one prompt, each with its own settings and seed: one prefill for all, a finished row leaves."""
+    """Several answers to one prompt, each under its own settings and seed. One prefill; a finished row leaves."""
     cache = cache or KVCache(model.config.num_layers)
     _check_request(model, prompt_ids, row_params, cache, max_new_tokens)
     rows = list(range(len(row_params)))
