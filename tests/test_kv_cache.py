@@ -1,0 +1,230 @@
+"""What a cache must hold, whatever its kind: every key and value once, at its place, and nothing of another request."""
+
+import pytest
+import torch
+from conftest import TINY
+
+from playground.engine.kv_cache import FIRST_CAPACITY, KINDS, CacheFullError, KVCache
+from playground.engine.model import ModelConfig, Transformer
+from playground.engine.sampling import SamplingParams, next_token_distribution
+
+PREFIX, BRANCH_A, BRANCH_B = [5, 9, 2, 44], [60, 0, 17], [3, 28, 31]
+
+
+def numbered(start: int, count: int, rows: int = 1) -> tuple[torch.Tensor, torch.Tensor]:
+    """(rows, 2, count, 3) keys that tell position, row and head; values are their negatives."""
+    positions = torch.arange(start, start + count).view(1, 1, -1, 1) + 0.25 * torch.arange(2).view(1, -1, 1, 1)
+    keys = positions + 1000.0 * torch.arange(rows).view(-1, 1, 1, 1) + torch.zeros(3)
+    return keys, -keys
+
+
+def filled(length: int, num_layers: int = 2, rows: int = 1, **kind) -> KVCache:
+    cache = KVCache(num_layers, **kind)
+    for layer in range(num_layers):
+        cache.update(*numbered(0, length, rows), layer)
+    return cache
+
+
+def feed(model: Transformer, token_ids: list[int], cache: KVCache) -> torch.Tensor:
+    return model(torch.tensor([token_ids]), cache)[0]
+
+
+def new_cache(kind: str) -> KVCache:
+    return KVCache(2, kind, 40 if kind == "static" else None)
+
+
+@pytest.mark.parametrize("kind", [{}, {"kind": "static", "max_length": 300}])
+def test_update_returns_all_that_was_stored_and_the_new_rows_last(kind):
+    cache, end = KVCache(1, **kind), 0
+    for count in (3, 1, 1, 70, 1, 130):
+        keys, values = cache.update(*numbered(end, count), 0)
+        end += count
+        assert torch.equal(keys, numbered(0, end)[0]) and torch.equal(values, -keys)
+        assert cache.position == cache.get_seq_length() == end and isinstance(cache.position, int)
+        assert cache.get_mask_sizes(4) == (end + 4, 0) and cache.get_query_offset() == end
+        assert cache.key_positions(2).tolist() == list(range(end + 2))
+
+
+def test_growing_keeps_what_was_stored_in_every_layer():
+    """nanochat#186: a larger buffer got the old entries in the wrong places."""
+    cache = filled(FIRST_CAPACITY - 1, num_layers=3, rows=2)
+    before = [[tensor.clone() for tensor in layer.stored()] for layer in cache.layers]
+    for layer in range(3):
+        cache.update(*numbered(FIRST_CAPACITY - 1, 9, rows=2), layer)
+    for layer, (keys, values) in zip(cache.layers, before, strict=True):
+        now_keys, now_values = layer.stored()
+        assert torch.equal(now_keys[:, :, : FIRST_CAPACITY - 1], keys)
+        assert torch.equal(now_values[:, :, : FIRST_CAPACITY - 1], values)
+        assert torch.equal(now_keys, numbered(0, FIRST_CAPACITY + 8, rows=2)[0])
+
+
+def test_most_tokens_are_stored_without_copying_the_others():
+    cache = KVCache(1)
+    places = set()
+    for position in range(1000):
+        keys, _ = cache.update(*numbered(position, 1), 0)
+        places.add(keys.data_ptr())
+    assert len(places) <= 5  # 64, 128, 256, 512, 1024
+    assert cache.allocated_bytes <= 2.1 * cache.num_bytes
+
+
+def test_a_hundred_tokens_of_the_course_s_model_are_204_800_bytes():
+    config = ModelConfig()
+    model = Transformer(config).requires_grad_(False)
+    cache = KVCache(config.num_layers)
+    assert cache.num_bytes == 0
+    model(torch.zeros(1, 100, dtype=torch.long), cache)
+    assert cache.num_bytes == 204_800
+    assert cache.bytes_per_layer() == [51_200] * 4
+
+
+def test_bytes_follow_the_formula():
+    """B 1, T 2048, 8 layers, 4 KV heads, head 96, two bytes."""
+    cache = KVCache(8)
+    for layer in range(8):
+        cache.update(*torch.zeros(2, 1, 4, 2048, 96, dtype=torch.bfloat16), layer)
+    assert cache.num_bytes == 25_165_824
+
+
+def test_a_static_cache_costs_its_whole_buffer_from_the_first_token():
+    cache = filled(1, kind="static", max_length=50)
+    assert cache.num_bytes == cache.allocated_bytes == 2 * 2 * 2 * 50 * 3 * 4  # K and V, layers, heads
+    assert filled(50, kind="static", max_length=50).num_bytes == cache.num_bytes
+
+
+def test_the_length_is_read_from_the_right_axis():
+    """minimind#550: (batch, heads, length, head) taken for (batch, length, heads, head) reported 2 heads as the length."""
+    cache = KVCache(1)
+    cache.update(*torch.zeros(2, 1, 2, 5, 16), 0)
+    assert cache.position == cache.get_seq_length() == 5
+
+
+def test_an_overflow_says_so_and_leaves_the_cache_as_it_was(model):
+    cache = KVCache(2, "static", 6)
+    feed(model, [5, 9, 2, 44], cache)
+    before = [[tensor.clone() for tensor in layer.stored()] for layer in cache.layers]
+    with pytest.raises(CacheFullError, match=r"static cache of 6 tokens cannot take 7.*max_length larger"):
+        feed(model, [1, 2, 3], cache)
+    assert cache.position == 4
+    for layer, tensors in zip(cache.layers, before, strict=True):
+        assert all(torch.equal(now, then) for now, then in zip(layer.stored(), tensors, strict=True))
+    fresh = feed(model, [5, 9, 2, 44, 1, 2], KVCache(2))
+    torch.testing.assert_close(feed(model, [1, 2], cache), fresh[4:], atol=1e-5, rtol=0)  # it goes on as if nothing was
+
+
+def test_an_overflow_at_the_first_token_allocates_nothing(model):
+    cache = KVCache(2, "static", 3)
+    with pytest.raises(CacheFullError):
+        feed(model, [1, 2, 3, 4], cache)
+    assert cache.position == 0 and cache.allocated_bytes == 0
+
+
+def test_no_cache_keeps_nothing(model):
+    cache = KVCache(2, "none")
+    whole = feed(model, PREFIX, cache)
+    assert cache.position == 0 and cache.num_bytes == 0 and cache.allocated_bytes == 0
+    assert torch.equal(feed(model, PREFIX, cache), whole)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_reset_forgets_the_prompt_before(model, kind):
+    """litgpt#1593, transformers#48809: the second prompt was answered with the first one still in the cache."""
+    cache = new_cache(kind)
+    feed(model, PREFIX, cache)
+    cache.reset()
+    assert cache.position == 0 and cache.allocated_bytes == 0
+    assert torch.equal(feed(model, BRANCH_B, cache), feed(model, BRANCH_B, new_cache(kind)))
+
+
+@pytest.mark.parametrize("kind", ["dynamic", "static"])
+def test_two_continuations_of_one_prefix_do_not_meet(model, kind):
+    """transformers#32681: two prompts after one cached prefix wrote into the same cache."""
+    prefix = new_cache(kind)
+    feed(model, PREFIX, prefix)
+    first, second = prefix.clone(), prefix.clone()
+    feed(model, BRANCH_A, first)
+    branch = feed(model, BRANCH_B, second)
+    fresh = new_cache(kind)
+    feed(model, PREFIX, fresh)
+    assert torch.equal(branch, feed(model, BRANCH_B, fresh))  # to the bit
+    assert (prefix.position, first.position, second.position) == (4, 7, 7)
+    assert torch.equal(prefix.layers[1].stored()[0], fresh.layers[1].stored()[0][:, :, :4])
+    assert prefix.kind == first.kind == kind and first.max_length == prefix.max_length
+
+
+def test_looking_at_the_next_token_appends_nothing(model):
+    """transformers#37078: asking for the next token's probabilities stored a token each time."""
+    cache = KVCache(2)
+    feed(model, PREFIX[:-1], cache)
+    looks = []
+    for _ in range(2):
+        logits = feed(model, PREFIX[-1:], cache.clone())[-1]
+        looks.append(next_token_distribution(logits, SamplingParams()).probs)
+        assert cache.position == 3
+    assert torch.equal(*looks)
+
+
+@pytest.mark.parametrize("kind", ["dynamic", "static"])
+def test_crop_takes_tokens_back(model, kind):
+    cache = new_cache(kind)
+    feed(model, PREFIX + BRANCH_A, cache)
+    cache.crop(4)
+    assert cache.position == 4
+    fresh = feed(model, PREFIX + BRANCH_B, new_cache(kind))
+    torch.testing.assert_close(feed(model, BRANCH_B, cache), fresh[4:], atol=1e-5, rtol=0)
+    cache.crop(100)
+    assert cache.position == 7
+
+
+def test_cropping_lowers_the_bytes_and_a_longer_crop_changes_nothing():
+    cache = filled(10)
+    cache.crop(4)
+    assert cache.num_bytes == filled(4).num_bytes
+
+
+def test_one_row_becomes_many_that_share_a_past(model):
+    cache = KVCache(2)
+    feed(model, PREFIX, cache)
+    cache.expand_rows(3)
+    rows = model(torch.tensor([BRANCH_A, BRANCH_B, BRANCH_A]), cache)
+    for row, branch in zip(rows, (BRANCH_A, BRANCH_B, BRANCH_A), strict=True):
+        alone = feed(model, PREFIX + branch, KVCache(2))[4:]
+        torch.testing.assert_close(row, alone, atol=1e-5, rtol=0)
+
+
+def test_rows_are_picked_with_all_their_keys():
+    """transformers#46612: the rows of a batch were reordered, their cache was not."""
+    cache = filled(5, rows=3)
+    cache.select_rows([2, 0, 0])
+    for layer in cache.layers:
+        keys, values = layer.stored()
+        assert keys[:, 0, 0, 0].tolist() == [2000, 0, 0] and torch.equal(values, -keys)
+
+
+def test_a_row_that_leaves_takes_nothing_from_the_others():
+    """omlx#2172: when a finished row was dropped, the next token overwrote a key of a row that went on."""
+    cache = filled(5, rows=2)
+    cache.select_rows([1])
+    for layer in range(2):
+        keys, _ = cache.update(numbered(5, 1, rows=2)[0][1:], numbered(5, 1, rows=2)[1][1:], layer)
+        assert torch.equal(keys, numbered(0, 6, rows=2)[0][1:])
+    assert cache.position == 6
+
+
+def test_rows_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="holds 2 rows, got keys of 3"):
+        filled(5, rows=2).update(*numbered(5, 1, rows=3), 0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"kind": "big"}, "kind must be one of dynamic, none, static.*'big'"),
+        ({"kind": "static"}, "max_length goes with"),
+        ({"max_length": 5}, "max_length goes with"),
+        ({"kind": "static", "max_length": 0}, "at least 1, got 0"),
+    ],
+)
+def test_a_cache_that_cannot_be_is_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        KVCache(TINY.num_layers, **settings)
