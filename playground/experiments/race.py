@@ -37,6 +37,7 @@ class SideResult:
     num_fed: list[int]  # per step, counted as they went in
     seconds: list[float]  # per step
     totals: list[float]  # seconds of each repeat
+    uniforms: list[float]  # the random number of each step
     stop_reason: str | None
 
     @property
@@ -225,6 +226,14 @@ def race_runs(on: Run, off: Run, prompt_length: int, repeats: int = 3) -> Iterat
             return
 
 
+def race_result(ticks: Iterator[RaceTick]) -> RaceResult:
+    """Runs a race to its end."""
+    result = None
+    for tick in ticks:
+        result = tick.result or result
+    return result
+
+
 def machine() -> str:
     """What the seconds were measured on, in words: the processor, its cores and the threads in use."""
     name = platform.processor() or platform.machine()
@@ -268,5 +277,6 @@ def _side_result(side: _Side, repeats: list[list[float]]) -> SideResult:
         num_fed=[step.num_fed for step in side.seen],
         seconds=[median(seconds[step] for seconds in repeats if step < len(seconds)) for step in range(length)],
         totals=[sum(seconds) for seconds in repeats],
+        uniforms=[step.uniform for step in side.seen],
         stop_reason=side.seen[-1].stop_reason,
     )

@@ -62,3 +62,8 @@ def run_multiply_adds(config: ModelConfig, prompt_length: int, num_new: int, cac
         for step, num_fed in enumerate(fed_per_step(prompt_length, num_new, cached))
     )
     return sum(passes, MultiplyAdds())
+
+
+def times_read_again(prompt_length: int, num_new: int) -> list[int]:
+    """(P + N - 1,) for each stored token: in how many later passes its key and value are read. A query: in none."""
+    return [num_new - 1] * prompt_length + [num_new - 1 - step for step in range(1, num_new)]

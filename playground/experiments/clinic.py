@@ -1,0 +1,242 @@
+""" "The cache changed my answer": the usual causes, planted one at a time, and what tells them apart.
+
+Engine and model stay as they are. A fault is what a caller does wrong around them: other settings, another cache, or a
+view of the cache that tells the model something false.
+"""
+
+import copy
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from playground.engine.generation import LENGTH, STOP_TOKEN, Step, generate
+from playground.engine.kv_cache import KVCache
+from playground.engine.model import Transformer
+from playground.engine.sampling import SamplingParams
+from playground.experiments.race import RaceResult, Run, race_result, race_runs
+from playground.models.loading import LoadedModel
+
+CHUNK = 16  # tokens of a chunked prefill
+ROUNDING = 1e-4  # float32 sums in another order move a logit by less than this; measured about 1e-5 on small models
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What was done wrong, and the trace it leaves."""
+
+    title: str
+    planted: str
+    traces: str
+
+
+FAULTS = {
+    "none": Fault(
+        "Nothing is wrong",
+        "Both sides get the same settings, in float32.",
+        "Every token is equal, and no logit moves by more than rounding.",
+    ),
+    "seed": Fault(
+        "Another seed on one side",
+        "The cached side draws with seed + 1.",
+        "Greedy: equal. Sampled: the logits are equal while the texts are, the random numbers are not.",
+    ),
+    "settings": Fault(
+        "Sampling on one side only",
+        "The cached side samples, the other takes the likeliest token.",
+        "Greedy: equal. Sampled: logits and random numbers are equal, the tokens part all the same.",
+    ),
+    "stream": Fault(
+        "One global random stream",
+        "Both sides take their numbers from the random stream of the whole process, which nobody winds back.",
+        "Greedy: equal. Sampled: other random numbers, and others again when you run it again.",
+    ),
+    "bfloat16": Fault(
+        "Both sides in bfloat16",
+        "The model computes with 8 significant bits.",
+        "A gap hundreds of times rounding, though the first token agrees; in float32 it is gone. Tokens part only "
+        "where two were close.",
+    ),
+    "float16": Fault(
+        "Both sides in float16",
+        "The model computes with 11 significant bits.",
+        "As bfloat16, with a gap about eight times smaller.",
+    ),
+    "position": Fault(
+        "Position off by one in the cached step",
+        "The prompt is read right; each later token is told a position one too small.",
+        "The first token's logits are equal. From the second on the gap is large, in float32 too.",
+    ),
+    "mask": Fault(
+        "No mask in a chunked prefill",
+        f"The cached side reads the prompt in chunks of {CHUNK}, and within a chunk tokens see those after them.",
+        "The gap is large at the first token already, in float32 too. As many tokens are fed as should be.",
+    ),
+    "stale": Fault(
+        "The cache still holds the last prompt",
+        "The cached side got a cache that was not cleared: its keys and values belong to another text.",
+        "The gap is large at the first token already, and fewer tokens were fed than the prompt has.",
+    ),
+}
+
+
+def clinic_runs(
+    loaded: LoadedModel,
+    prompt_ids: Sequence[int],
+    params: SamplingParams,
+    fault: str,
+    max_new_tokens: int = 24,
+    last_prompt_ids: Sequence[int] | None = None,
+    in_float32: bool = False,
+) -> tuple[Run, Run]:
+    """Starters of the two sides, cache on and off, with the fault planted. `in_float32` takes a 16-bit fault back."""
+    if fault not in FAULTS:
+        raise ValueError(f"fault must be one of {', '.join(FAULTS)}, got {fault!r}")
+    num_layers = loaded.model.config.num_layers
+    model = _in_16_bit(loaded.model, fault) if fault in ("bfloat16", "float16") and not in_float32 else loaded.model
+
+    def start(kind: str, model: Transformer = model, params: SamplingParams = params) -> Iterator[Step]:
+        return generate(model, prompt_ids, params, KVCache(num_layers, kind), max_new_tokens, loaded.stop_ids)
+
+    def from_the_stream(kind: str) -> Iterator[Step]:
+        return _on_global_stream(loaded, prompt_ids, params, KVCache(num_layers, kind), max_new_tokens)
+
+    def without_mask() -> Iterator[Step]:
+        seer, cache = _Seer(model, _NothingMasked), KVCache(num_layers)
+        _feed_in_chunks(seer, prompt_ids, cache)
+        num_fed = cache.position
+        for step in generate(seer, prompt_ids, params, cache, max_new_tokens, loaded.stop_ids):
+            yield step if step.index else replace(step, num_fed=num_fed + step.num_fed)
+
+    def with_stale_cache() -> Iterator[Step]:
+        cache = _filled(model, last_prompt_ids or list(reversed(prompt_ids)), len(prompt_ids) - 1)
+        return generate(model, prompt_ids, params, cache, max_new_tokens, loaded.stop_ids)
+
+    def off() -> Iterator[Step]:
+        return start("none")
+
+    match fault:
+        case "seed":
+            return lambda: start("dynamic", params=replace(params, seed=params.seed + 1)), off
+        case "settings":
+            return lambda: start("dynamic"), lambda: start("none", params=replace(params, temperature=0.0))
+        case "stream":
+            return lambda: from_the_stream("dynamic"), lambda: from_the_stream("none")
+        case "position":
+            return lambda: start("dynamic", _Seer(model, _OneBehind)), off
+        case "mask":
+            return without_mask, off
+        case "stale":
+            return with_stale_cache, off
+    return lambda: start("dynamic"), off
+
+
+def examine(
+    loaded: LoadedModel,
+    prompt_ids: Sequence[int],
+    params: SamplingParams,
+    fault: str,
+    max_new_tokens: int = 24,
+    last_prompt_ids: Sequence[int] | None = None,
+    greedy: bool = False,
+    in_float32: bool = False,
+) -> RaceResult:
+    """Both sides once. `greedy` sets temperature 0 on both, which takes all chance out: the first thing to try."""
+    if greedy:
+        params = replace(params, temperature=0.0)
+    on, off = clinic_runs(loaded, prompt_ids, params, fault, max_new_tokens, last_prompt_ids, in_float32)
+    return race_result(race_runs(on, off, len(prompt_ids), repeats=1))
+
+
+def precision_results(
+    loaded: LoadedModel, prompt_ids: Sequence[int], max_new_tokens: int = 48
+) -> Iterator[tuple[str, RaceResult]]:
+    """Greedy, cache on against off, in float32, float16 and bfloat16: how large the gap is, and what it decides."""
+    for dtype, fault in (("float32", "none"), ("float16", "float16"), ("bfloat16", "bfloat16")):
+        yield dtype, examine(loaded, prompt_ids, SamplingParams(), fault, max_new_tokens, greedy=True)
+
+
+def hidden_fault(case: int) -> str:
+    """The fault behind a case number of the hidden mode: the same number, the same fault."""
+    return random.Random(f"case {case}").choice(list(FAULTS))
+
+
+class _Seer:
+    """A model that is shown its cache through a view. Neither the model nor the cache is changed."""
+
+    def __init__(self, model: Transformer, view: type) -> None:
+        self.model, self.view = model, view
+        self.config, self.device = model.config, model.device
+
+    def __call__(self, token_ids: Tensor, cache: KVCache, last_only: bool = False) -> Tensor:
+        return self.model(token_ids, self.view(cache), last_only)
+
+
+class _View:
+    """What the model asks of a cache, passed on."""
+
+    def __init__(self, cache: KVCache) -> None:
+        self.cache = cache
+
+    @property
+    def position(self) -> int:
+        return self.cache.position
+
+    def key_positions(self, num_new: int) -> Tensor:
+        return self.cache.key_positions(num_new)
+
+    def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
+        return self.cache.update(keys, values, layer)
+
+
+class _OneBehind(_View):
+    """After the prompt it says one token less than it has seen."""
+
+    @property
+    def position(self) -> int:
+        return max(0, self.cache.position - 1)
+
+
+class _NothingMasked(_View):
+    """Says that every key stands at position 0, where every query may read it."""
+
+    def key_positions(self, num_new: int) -> Tensor:
+        return torch.zeros(self.cache.position + num_new, dtype=torch.long)
+
+
+@torch.no_grad()
+def _feed_in_chunks(model: _Seer, prompt_ids: Sequence[int], cache: KVCache) -> None:
+    """All but the last chunk, which is the run's own to feed."""
+    while len(prompt_ids) - cache.position > CHUNK:
+        model(torch.tensor([prompt_ids[cache.position : cache.position + CHUNK]], device=model.device), cache, True)
+
+
+@torch.no_grad()
+def _filled(model: Transformer, token_ids: Sequence[int], at_most: int) -> KVCache:
+    """A cache that has seen these tokens, cut so that the next prompt still has something to feed."""
+    cache = KVCache(model.config.num_layers)
+    if at_most > 0:
+        model(torch.tensor([list(token_ids[:at_most])], device=model.device), cache, True)
+    return cache
+
+
+def _on_global_stream(
+    loaded: LoadedModel, prompt_ids: Sequence[int], params: SamplingParams, cache: KVCache, max_new_tokens: int
+) -> Iterator[Step]:
+    """One token a call, each with a number from Python's own global stream: who else draws moves it on."""
+    text = list(prompt_ids)
+    for index in range(max_new_tokens):
+        drawn = replace(params, seed=random.getrandbits(53))
+        step = next(generate(loaded.model, text, drawn, cache, 1))
+        text.append(step.token_id)
+        at_end = LENGTH if index + 1 == max_new_tokens else None
+        reason = STOP_TOKEN if step.token_id in loaded.stop_ids else at_end
+        yield replace(step, index=index, stop_reason=reason)
+        if reason:
+            return
+
+
+def _in_16_bit(model: Transformer, dtype: str) -> Transformer:
+    return copy.deepcopy(model).to(dtype={"bfloat16": torch.bfloat16, "float16": torch.float16}[dtype])
