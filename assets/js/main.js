@@ -1,0 +1,47 @@
+// Mounts the panels that Gradio makes, and draws them when the store changes.
+// A panel module exports mount(element, api) and returns { update(value)?, draw(state)? }.
+
+import { store } from "./store.js";
+
+const here = new URL(".", import.meta.url);
+
+async function mountPanel({ name, element, props, trigger, watch, server }) {
+  const { mount } = await import(new URL(`${name}.js`, here));
+  const api = {
+    props, trigger, watch, server, store,
+    setValue: (value) => { props.value = value; },
+  };
+  const panel = mount(element, api) ?? {};
+  const isVisible = () => element.offsetParent !== null;
+  if (panel.update) {
+    watch("value", () => panel.update(props.value));
+    panel.update(props.value);
+  }
+  if (!panel.draw) return;
+  const draw = (state) => { if (isVisible()) panel.draw(state); };
+  store.subscribe(draw);
+  // A hidden tab has no width: what it missed is drawn when it appears, and again when its width changes.
+  let width = -1;
+  new ResizeObserver(() => {
+    if (element.clientWidth === width) return;
+    width = element.clientWidth;
+    draw(store.get());
+  }).observe(element);
+  draw(store.get());
+}
+
+window.playgroundMount = () => {
+  const queue = (window.playgroundPanels ??= []);
+  while (queue.length) {
+    const panel = queue.shift();
+    mountPanel(panel).catch((error) => {
+      console.error(`panel ${panel.name}:`, error);
+      panel.element.textContent = `This picture could not be drawn (${panel.name}). Reload the page to try again.`;
+    });
+  }
+};
+window.playgroundMount();
+
+// Pictures whose colours are not CSS are drawn again when the page turns dark or light.
+new MutationObserver(() => store.set({ dark: document.body.classList.contains("dark") }))
+  .observe(document.body, { attributes: true, attributeFilter: ["class"] });

@@ -1,0 +1,57 @@
+// The answer as tokens, coloured by the probability each had. Choosing one shows its step in all pictures.
+
+import { node, percent, pool, say, set } from "./svg.js";
+
+export function mount(element, api) {
+  const head = node("div.card-head", {}, element);
+  node("h2", {}, head, "The answer, token by token");
+  const status = node("span.note", { role: "status", "aria-live": "polite" }, head);
+  const prompt = node("div.token-prompt", {}, element);
+  const strip = node("div.token-strip", { role: "listbox", "aria-label": "Tokens of the answer" }, element);
+  const empty = node("p.empty-note", {}, element, "The answer appears here, one box for each token.");
+  const note = node("p.token-note", {}, element);
+  strip.addEventListener("click", (event) => {
+    const box = event.target.closest(".token");
+    if (box) api.store.set({ step: Number(box.dataset.step) });
+  });
+
+  function draw({ run, reread, step, params }) {
+    empty.hidden = Boolean(run);
+    prompt.hidden = note.hidden = !run;
+    say(status, run ? summary(run) : "");
+    if (!run) { pool(strip, 0); return; }
+    say(prompt, run.prompt);
+    const boxes = pool(strip, run.numSteps, () => node("button.token", { type: "button", role: "option", tabindex: -1 }));
+    for (let index = 0; index < run.numSteps; index += 1) drawToken(boxes[index], index, run, reread, step);
+    say(note, difference(reread, params));
+  }
+
+  function drawToken(box, index, run, reread, step) {
+    const share = reread ? reread.chosenProb[index] : 0;
+    const impossible = Boolean(reread) && share === 0;
+    const differs = Boolean(reread) && reread.firstDifference === index;
+    box.dataset.step = index;
+    say(box, run.labels[index]);
+    box.className = `token${index === step ? " is-chosen" : ""}${impossible ? " is-impossible" : ""}${differs ? " is-fork" : ""}`;
+    box.style.setProperty("--share", reread ? (0.12 + 0.6 * share).toFixed(3) : "0.12");
+    set(box, {
+      "aria-selected": String(index === step), tabindex: index === step ? 0 : -1,
+      title: reread ? `step ${index}: ${percent(share)} now, ${percent(reread.chosenModelProb[index])} by the model` : null,
+    });
+  }
+
+  function difference(reread) {
+    if (!reread || reread.firstDifference === null) return "";
+    return `From step ${reread.firstDifference} on the answer would be another one: the same random number now picks a different token there.`;
+  }
+
+  return { draw };
+}
+
+function summary(run) {
+  const tokens = `${run.numSteps} token${run.numSteps === 1 ? "" : "s"}`;
+  if (!run.logits) return `Writing … ${tokens}`;
+  const seconds = run.seconds.reduce((sum, one) => sum + one, 0);
+  const ends = { "stop token": "ended by the model", length: "cut at the length asked for", "context full": "context full" };
+  return `${tokens} in ${(1000 * seconds).toFixed(0)} ms, ${ends[run.stopReason] ?? run.stopReason}`;
+}
