@@ -26,7 +26,8 @@ def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
 
 def launch_options() -> dict:
     """What goes to `launch` in Gradio 6: looks, scripts, and nothing that leaves the machine."""
-    css = style.css_variables() + (ASSETS / "css" / "page.css").read_text()
+    sheets = sorted((ASSETS / "css").glob("*.css"), key=lambda sheet: (sheet.name != "page.css", sheet.name))
+    css = style.css_variables() + "".join(sheet.read_text() for sheet in sheets)
     fonts = [gr.themes.LocalFont("IBM Plex Sans", weights=(400, 700)), "DejaVu Sans", "sans-serif"]
     return {
         "theme": gr.themes.Base(font=fonts, font_mono=["DejaVu Sans Mono", "monospace"]),
