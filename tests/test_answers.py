@@ -1,0 +1,430 @@
+"""Thirty answers: what is counted, how likely each is, and that drawing many changes none."""
+
+import random
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+from math import comb, prod
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from playground.engine.generation import answer_params, generate, generate_rows
+from playground.engine.kv_cache import KVCache
+from playground.engine.model import ContextFullError, ModelConfig, Transformer
+from playground.engine.sampling import NoTokenError, SamplingParams, row_seed
+from playground.experiments.answers import (
+    TEXT,
+    Answer,
+    AnswerSet,
+    make_answer,
+    normalise,
+    sample_answer_set,
+    sample_answer_sets,
+)
+from playground.experiments.answers_batch import batch_work
+from playground.experiments.answers_curve import VALUES, distinct_curve, rarefy
+from playground.experiments.answers_frequency import chi_square_test, stated_against_observed, wilson_interval
+from playground.experiments.answers_pool import AnswerRequest, answer_leaves, draw_answer_sets
+from playground.experiments.answers_tree import answer_tree
+from playground.models.loading import LoadedModel
+
+SPREAD = SamplingParams(temperature=0.05, seed=4)  # the tiny model then gives some answers often and others once
+PROMPT = "hello"
+
+
+class Letters:
+    """Token 1 is "b", token 2 "c", ..."""
+
+    def encode_plain(self, text: str) -> list[int]:
+        return [ord(letter) % 60 for letter in text]
+
+    def decode(self, token_ids) -> str:
+        return "".join(map(self.label, token_ids))
+
+    def label(self, token_id: int) -> str:
+        return chr(ord("a") + token_id)
+
+
+class Chain:
+    """A model whose next token depends on the last one only, with probabilities that one can multiply by hand."""
+
+    def __init__(self, probs: dict[int, list[float]]) -> None:
+        self.config = ModelConfig(vocab_size=len(next(iter(probs.values()))), num_layers=1, max_positions=64)
+        self.logits = {last: torch.tensor(row).log() for last, row in probs.items()}
+        self.device = torch.device("cpu")
+        self.num_fed = 0
+
+    def __call__(self, token_ids: Tensor, cache: KVCache, last_only: bool = True) -> Tensor:
+        self.num_fed += token_ids.numel()
+        keys = torch.zeros(len(token_ids), 1, token_ids.shape[1], 1)
+        cache.update(keys, keys, 0)
+        return torch.stack([self.logits[int(row[-1])] for row in token_ids])[:, None]
+
+
+def loaded(model: Transformer | Chain, stop_ids: tuple[int, ...] = ()) -> LoadedModel:
+    return LoadedModel("test", model, Letters(), False, stop_ids, 64)
+
+
+@pytest.fixture
+def tiny(model: Transformer) -> LoadedModel:
+    """Tokens 30 to 45 stop, so that rows end at different times."""
+    return loaded(model, tuple(range(30, 46)))
+
+
+@pytest.fixture
+def chain() -> LoadedModel:
+    """Starts a, b or c; a ends or goes on with b; b ends or goes on with c; c ends. Token 3 stops."""
+    start = ord("h") % 60  # the last letter of the prompt "h"
+    probs = {start: [0.5, 0.3, 0.2, 0.0], 0: [0.0, 0.25, 0.0, 0.75], 1: [0.0, 0.0, 0.4, 0.6], 2: [0.0, 0.0, 0.0, 1.0]}
+    model = Chain(probs)
+    model.config = replace(model.config, vocab_size=61)  # for the prompt's letter
+    model.logits = {last: torch.cat([row, torch.full((57,), -torch.inf)]) for last, row in model.logits.items()}
+    return loaded(model, (3,))
+
+
+CHAIN_ANSWERS = {"a": 0.375, "ab": 0.075, "abc": 0.05, "b": 0.18, "bc": 0.12, "c": 0.2}
+
+
+def drawn(loaded_model: LoadedModel, params: SamplingParams, n: int, max_new_tokens: int = 24) -> AnswerSet:
+    return draw_answer_sets(loaded_model, AnswerRequest(PROMPT, (params,), n, max_new_tokens))[0]
+
+
+def answer(tiny: LoadedModel, *token_ids: int, prob: float = 0.5, reason: str = "stop token") -> Answer:
+    steps = len(token_ids) + (reason == "stop token")
+    return make_answer(tiny, list(token_ids), [prob] * steps, 0.1, reason)
+
+
+def answer_set(*answers: Answer) -> AnswerSet:
+    return AnswerSet(PROMPT, SamplingParams(), 24, answers, prompt_length=5)
+
+
+# --- the draws
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_answers_come_as_often_as_multiplying_by_hand_says(chain, seed):
+    request = AnswerRequest("h", (SamplingParams(seed=seed),), 3000)
+    answers = draw_answer_sets(chain, request)[0].answers
+    assert {a.text: pytest.approx(a.probability, abs=1e-6) for a in answers} == CHAIN_ANSWERS
+    counts = Counter(a.text for a in answers)
+    _, degrees, p_value = chi_square_test(
+        [counts[text] for text in CHAIN_ANSWERS], [3000 * p for p in CHAIN_ANSWERS.values()]
+    )
+    assert degrees == 5
+    assert p_value > 0.001
+
+
+def test_the_settings_change_the_stated_probability_and_the_draws_alike(chain):
+    """Top-p 0.7 cuts the start to a and b, and what follows b to its stop: .5 / .8 and .3 / .8."""
+    answers = draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(top_p=0.7),), 3000))[0]
+    stated = {group.text: group.probability for group in answers.distinct}
+    assert stated == {"a": pytest.approx(0.625), "b": pytest.approx(0.225), "bc": pytest.approx(0.15)}
+    agreement = stated_against_observed(answers)
+    assert agreement.p_value > 0.001
+    assert agreement.frame["stated"].sum() == pytest.approx(1)
+
+
+def test_row_7_of_30_is_the_single_run_with_its_seed(tiny):
+    prompt_ids = tiny.prompt_ids(PROMPT)
+    batch, pool = sample_answer_set(tiny, PROMPT, SPREAD), drawn(tiny, SPREAD, 30)
+    for row in range(30):
+        alone = generate(tiny.model, prompt_ids, replace(SPREAD, seed=row_seed(4, row)), None, 24, tiny.stop_ids)
+        token_ids = [step.token_id for step in alone if step.token_id not in tiny.stop_ids]
+        assert list(batch.answers[row].token_ids) == list(pool.answers[row].token_ids) == token_ids
+    assert 3 <= batch.num_distinct <= 28  # otherwise this would show little
+
+
+def test_more_rows_change_no_other_row(tiny):
+    five, thirty = sample_answer_set(tiny, PROMPT, SPREAD, 5), sample_answer_set(tiny, PROMPT, SPREAD, 30)
+    assert [a.token_ids for a in five.answers] == [a.token_ids for a in thirty.answers[:5]]
+    other = replace(SPREAD, temperature=0.3, top_k=5)
+    assert [a.token_ids for a in sample_answer_sets(tiny, PROMPT, [other, SPREAD])[1].answers] == [
+        a.token_ids for a in thirty.answers
+    ]
+
+
+def test_the_order_of_the_rows_changes_nothing(tiny):
+    row_params, order = answer_params(SPREAD, 12), [7, 3, 11, 0, 5, 9, 1, 2, 10, 4, 8, 6]
+    in_order, shuffled = ([[] for _ in order] for _ in range(2))
+    for texts, params in ((in_order, row_params), (shuffled, [row_params[row] for row in order])):
+        for step in generate_rows(tiny.model, tiny.prompt_ids(PROMPT), params, None, 24, tiny.stop_ids):
+            for row, token_id in zip(step.rows, step.token_ids, strict=True):
+                texts[row].append(token_id)
+    assert shuffled == [in_order[row] for row in order]
+    counted = sample_answer_set(tiny, PROMPT, SPREAD)
+    mixed = replace(counted, answers=tuple(random.Random(1).sample(counted.answers, 30)))
+    assert mixed.table().equals(counted.table())
+
+
+@pytest.mark.parametrize("rule", ["transformers", "minimind", "vllm", "llama.cpp"])
+@pytest.mark.parametrize("penalty", [1.0, 1.3])
+def test_the_pool_draws_what_the_batch_draws(tiny, rule, penalty):
+    settings = tuple(
+        replace(SPREAD, rule=rule, repetition_penalty=penalty, top_p=top_p, top_k=top_k, min_p=min_p)
+        for top_p, top_k, min_p in [(1, 0, 0), (0.8, 0, 0), (1, 6, 0), (0.9, 8, 0.05)]
+    )
+    pool = draw_answer_sets(tiny, AnswerRequest(PROMPT, settings, 12, 10))
+    batch = sample_answer_sets(tiny, PROMPT, settings, 12, 10)
+    for ours, judge in zip(pool, batch, strict=True):
+        assert [(a.token_ids, a.stop_reason) for a in ours.answers] == [
+            (a.token_ids, a.stop_reason) for a in judge.answers
+        ]
+        for one, other in zip(ours.answers, judge.answers, strict=True):
+            assert one.token_probs == pytest.approx(other.token_probs, rel=1e-3)
+            assert one.model_probability == pytest.approx(other.model_probability, rel=1e-3)
+
+
+def test_more_branches_than_are_fed_at_once_wait_and_come_out_the_same(tiny, monkeypatch):
+    whole = drawn(tiny, replace(SPREAD, temperature=0.2), 60)
+    monkeypatch.setattr("playground.experiments.answers_pool.MAX_BRANCHES", 7)
+    parts = drawn(tiny, replace(SPREAD, temperature=0.2), 60)
+    assert [a.token_ids for a in parts.answers] == [a.token_ids for a in whole.answers]
+    assert whole.num_distinct > 40
+
+
+def test_a_pool_that_is_no_longer_wanted_stops_computing(chain):
+    next(answer_leaves(chain, AnswerRequest("h", (SamplingParams(),), 300)))
+    assert chain.model.num_fed == 4  # the prompt and the three first letters; ended answers need no more
+
+
+def test_a_prompt_without_room_is_refused_and_a_full_context_ends_the_answer(tiny):
+    for sample in (sample_answer_set, drawn_from):
+        with pytest.raises(ContextFullError, match="129 tokens, but there is room for 128"):
+            sample(tiny, "x" * 129, SPREAD, 3)
+        assert {a.stop_reason for a in sample(replace(tiny, stop_ids=()), "x" * 120, SPREAD, 3).answers} == {
+            "context full"
+        }
+
+
+def drawn_from(loaded_model: LoadedModel, prompt: str, params: SamplingParams, n: int) -> AnswerSet:
+    return draw_answer_sets(loaded_model, AnswerRequest(prompt, (params,), n))[0]
+
+
+def test_logits_that_are_not_numbers_are_reported_not_drawn_from(chain):
+    chain.model.logits[0] = torch.full((61,), torch.nan)
+    with pytest.raises(NoTokenError, match="NaN"):
+        draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(),), 30))
+
+
+# --- honest ends
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{"temperature": 0}, {"temperature": 1e-4}, {"temperature": 2, "top_k": 1}, {"temperature": 2, "top_p": 0}],
+)
+def test_where_only_one_token_can_be_chosen_there_is_exactly_one_answer(tiny, params):
+    greedy = [step.token_id for step in generate(tiny.model, tiny.prompt_ids(PROMPT), SamplingParams(temperature=0))][
+        :24
+    ]
+    greedy = greedy[: next((place for place, token in enumerate(greedy) if token in tiny.stop_ids), 24)]
+    for answers in (
+        sample_answer_set(tiny, PROMPT, SamplingParams(**params)),
+        drawn(tiny, SamplingParams(**params), 30),
+    ):
+        assert answers.num_distinct == answers.compared_by(TEXT).num_distinct == 1
+        assert answers.counts == [30]
+        assert list(answers.answers[0].token_ids) == greedy
+        assert answers.answers[0].probability == pytest.approx(1)
+
+
+# --- probabilities
+
+
+def test_an_answers_probability_is_the_product_of_its_tokens_as_the_slow_way_finds_them(tiny):
+    params = replace(SPREAD, top_p=0.9, top_k=20)
+    answers = sample_answer_set(tiny, PROMPT, params, 4).answers
+    for row, found in enumerate(answers):
+        steps = list(
+            generate(
+                tiny.model, tiny.prompt_ids(PROMPT), replace(params, seed=row_seed(4, row)), None, 24, tiny.stop_ids
+            )
+        )
+        ids = [list(tiny.stop_ids) if step.token_id in tiny.stop_ids else [step.token_id] for step in steps]
+        probs = [float(step.distribution.probs[these].sum()) for step, these in zip(steps, ids, strict=True)]
+        model_probs = [
+            float(step.distribution.model_probs[these].sum()) for step, these in zip(steps, ids, strict=True)
+        ]
+        assert found.token_probs == pytest.approx(probs, rel=1e-3)
+        assert found.probability == pytest.approx(prod(probs), rel=1e-3)
+        assert found.model_probability == pytest.approx(prod(model_probs), rel=1e-3)
+
+
+def test_greedy_states_1_and_still_tells_what_the_model_thought(tiny):
+    found = sample_answer_set(tiny, PROMPT, SamplingParams(temperature=0), 1).answers[0]
+    assert found.probability == 1
+    assert 0 < found.model_probability < 1
+
+
+# --- counting
+
+
+def test_the_same_words_before_two_kinds_of_stop_are_one_answer(chain):
+    """Cut at the first stop token, whichever it is; its probability is that of both together."""
+    chain.model.logits[2] = torch.cat([torch.tensor([0.0, 0.0, 0.0, 0.5, 0.5]).log(), torch.full((56,), -torch.inf)])
+    both = replace(chain, stop_ids=(3, 4))
+    for answers in (
+        sample_answer_set(both, "h", SamplingParams(seed=3), 200),
+        draw_answer_sets(both, AnswerRequest("h", (SamplingParams(seed=3),), 200))[0],
+    ):
+        assert {g.text: pytest.approx(g.probability, abs=1e-6) for g in answers.distinct} == CHAIN_ANSWERS
+        assert {g.text: g.length for g in answers.distinct} == {text: len(text) for text in CHAIN_ANSWERS}
+
+
+def test_texts_are_compared_without_case_spaces_and_one_final_full_stop():
+    assert normalise(" The  Dog. ") == normalise("the dog") == "the dog"
+    assert normalise("Wait..") == "wait."
+    assert normalise("no. 5") == "no. 5"
+    assert normalise("A\n b .") == "a b"
+    assert normalise("STRASSE") == normalise("straße")
+    assert normalise("") == normalise(" . ") == ""
+
+
+def test_the_switch_merges_spellings_and_names_the_most_frequent(tiny):
+    class Words(Letters):
+        def decode(self, token_ids):
+            return {(1,): "Paris.", (2,): "paris", (3,): "Rome"}[tuple(token_ids)]
+
+    words = replace(tiny, tokenizer=Words())
+    raw = answer_set(*(answer(words, token, prob=0.4) for token in (1, 2, 2, 3, 2)))
+    assert (raw.num_distinct, raw.counts, raw.groups) == (3, [3, 1, 1], [1, 0, 0, 2, 0])
+    text = raw.compared_by(TEXT)
+    assert (text.num_distinct, text.counts, text.groups) == (2, [4, 1], [0, 0, 0, 1, 0])
+    assert text.table()["answer"].tolist() == ["paris", "Rome"]
+    assert text.table()["probability"].tolist() == pytest.approx([0.32, 0.16])
+    assert text.table()["share"].tolist() == pytest.approx([0.8, 0.2])
+
+
+# --- the curve
+
+
+def test_rarefaction_is_the_mean_over_all_subsets():
+    pool = [0, 0, 0, 0, 1, 1, 2, 3]
+    numbers = [len(set(some)) for some in combinations(pool, 3)]
+    mean, deviation = rarefy([4, 2, 1, 1], 3)
+    assert len(numbers) == comb(8, 3)
+    assert mean == pytest.approx(np.mean(numbers))
+    assert deviation == pytest.approx(np.std(numbers) / np.sqrt(1 - 3 / 8))
+    assert rarefy([4, 2, 1, 1], 8) == (pytest.approx(4), 0)
+    assert rarefy([4, 2, 1, 1], 1) == (pytest.approx(1), pytest.approx(0, abs=1e-6))
+    assert rarefy([9], 5) == (pytest.approx(1), pytest.approx(0, abs=1e-6))
+
+
+def test_the_band_holds_about_nine_of_ten_other_seeds(tiny):
+    """Each point's band, from its own pool, against the counts of 60 other seeds."""
+    values = (0.02, 0.04, 0.06)
+    curve = distinct_curve(tiny, PROMPT, SPREAD, values=values, max_new_tokens=6)
+    settings = tuple(SamplingParams(temperature=value, seed=1000 + seed) for value in values for seed in range(60))
+    sets = draw_answer_sets(tiny, AnswerRequest(PROMPT, settings, 30, 6))
+    counts = np.array([found.num_distinct for found in sets]).reshape(3, 60)
+    for point, others in zip(curve.points, counts, strict=True):
+        assert np.mean((point.low <= others) & (others <= point.high)) > 0.8
+        assert abs(point.expected - others.mean()) < 1.5
+        assert others.std() > 0.5
+
+
+def test_each_point_of_the_curve_counts_the_thirty_answers_of_its_setting(tiny):
+    for knob in ("temperature", "top_p", "top_k"):
+        curve = distinct_curve(tiny, PROMPT, SPREAD, knob, pool_size=40, max_new_tokens=8)
+        alone = sample_answer_sets(tiny, PROMPT, [replace(SPREAD, **{knob: value}) for value in VALUES[knob]], 30, 8)
+        assert [point.num_distinct for point in curve.points] == [answers.num_distinct for answers in alone]
+        assert all(1 <= point.low <= point.expected <= point.high <= 30 for point in curve.points)
+        assert curve.points[0].num_distinct == 1  # T = 0, p = 0, k = 1
+    assert len(VALUES["temperature"]) >= 9
+    assert (min(VALUES["temperature"]), max(VALUES["temperature"])) == (0, 2)
+
+
+# --- stated and observed
+
+
+def test_wilson_intervals_are_those_of_the_textbook():
+    assert wilson_interval(0, 30) == (0, pytest.approx(0.1135, abs=1e-4))
+    assert wilson_interval(30, 30) == (pytest.approx(0.8865, abs=1e-4), 1)
+    assert wilson_interval(15, 30) == (pytest.approx(0.3315, abs=1e-4), pytest.approx(0.6685, abs=1e-4))
+
+
+def test_stated_probability_and_frequency_agree_in_30_300_and_3000_draws(tiny):
+    agreement = stated_against_observed(drawn(tiny, SPREAD, 3000, 6))
+    assert agreement.draws == (30, 300, 3000)
+    assert agreement.p_value > 0.001
+    assert agreement.num_inside >= len(agreement.frame) - 2
+    widths = [(agreement.frame[f"high {n}"] - agreement.frame[f"low {n}"]).mean() for n in (30, 300, 3000)]
+    assert widths[0] > 2.5 * widths[1] > 6 * widths[2]  # ten times the draws, about a third of the width
+
+
+def test_frequencies_that_disagree_are_noticed(chain):
+    """The judge itself: answers drawn at temperature 1.3 do not come as often as temperature 1 states."""
+    warm, plain = (
+        draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(temperature=t),), 3000))[0] for t in (1.3, 1)
+    )
+    stated = {a.text: a.probability for a in plain.answers}
+    lied = replace(warm, answers=tuple(replace(a, probability=stated[a.text]) for a in warm.answers))
+    assert stated_against_observed(lied).p_value < 1e-6
+    assert stated_against_observed(warm).p_value > 0.001
+
+
+def test_chi_square_p_values_are_those_of_the_table():
+    assert chi_square_test([60, 40], [50, 50]) == (pytest.approx(4), 1, pytest.approx(0.0455, abs=1e-4))
+    assert chi_square_test([100, 0], [98, 2])[1] == 0  # too few expected to say anything
+
+
+# --- the tree
+
+
+def test_the_tree_merges_common_beginnings(tiny):
+    tree = answer_tree(tiny, answer_set(*(answer(tiny, *ids) for ids in [(0, 1, 2), (0, 1, 3), (0, 1), (0, 1, 2)])))
+    assert (tree.text, tree.count, tree.stop_reason) == ("ab", 4, "")
+    assert [(child.text, child.count) for child in tree.children] == [("c", 2), ("", 1), ("d", 1)]
+    assert [child.probability for child in tree.children] == pytest.approx([0.0625, 0.125, 0.0625])
+    assert all(child.stop_reason == "stop token" and child.split_probability == 0.5 for child in tree.children)
+
+
+def test_the_tree_of_a_run_holds_every_row_once_with_its_probability(tiny):
+    answers = sample_answer_set(tiny, PROMPT, SPREAD)
+    tree = answer_tree(tiny, answers)
+    ends = [node for node in tree.walk() if node.stop_reason]
+    assert sorted(row for node in ends for row in node.rows) == list(range(30))
+    for node in ends:
+        assert node.probability == pytest.approx(answers.answers[node.rows[0]].probability)
+    for node in tree.walk():
+        assert node.count == len(node.rows) == sum(child.count for child in node.children) or not node.children
+        assert sum(child.split_probability for child in node.children) <= 1 + 1e-9
+
+
+def test_one_answer_is_a_tree_without_forks(tiny):
+    tree = answer_tree(tiny, answer_set(answer(tiny, 0, 1), answer(tiny, 0, 1)))
+    assert (tree.text, tree.count, tree.children, tree.probability) == ("ab", 2, (), 0.125)
+
+
+# --- the batch
+
+
+def test_the_work_of_a_batch_is_what_was_fed(tiny):
+    prompt_ids, row_params = tiny.prompt_ids(PROMPT), answer_params(SPREAD, 30)
+    steps = list(generate_rows(tiny.model, prompt_ids, row_params, None, 24, tiny.stop_ids))
+    work = batch_work(sample_answer_set(tiny, PROMPT, SPREAD))
+    assert work.dropped == sum(step.num_fed for step in steps)
+    assert work.num_steps == len(steps)
+    assert work.padded == minimind_tokens_fed(tiny, prompt_ids, row_params)
+    assert work.merged < work.dropped < work.padded
+    assert 0 < work.filled < 30 * work.num_steps
+
+
+def minimind_tokens_fed(tiny: LoadedModel, prompt_ids: list[int], row_params: list[SamplingParams]) -> int:
+    """MiniMind's loop, slow and obvious: the prompt once a row; all rows go on until the last has ended."""
+    lengths = [len(list(generate(tiny.model, prompt_ids, params, None, 24, tiny.stop_ids))) for params in row_params]
+    fed, finished, step = len(row_params) * len(prompt_ids), [False] * len(row_params), 0
+    while not all(finished):
+        step += 1
+        finished = [length <= step for length in lengths]
+        if not all(finished):
+            fed += len(row_params)  # an ended row is fed the end token
+    return fed
+
+
+def test_rows_that_agree_are_fed_once_in_a_pool(chain):
+    answers = draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(),), 300))[0]
+    assert chain.model.num_fed == batch_work(answers).merged == 1 + 6  # the prompt; a, ab, abc, b, bc, c
