@@ -1,0 +1,77 @@
+"""The same weights with one thing changed. The shared model is not touched: only what differs is new memory.
+
+Shapes: KV key/value heads, D head size, C hidden size.
+"""
+
+import copy
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+
+from playground.engine.model import Attention, Transformer
+
+
+def twin(model: Transformer) -> Transformer:
+    """A second model that shares every weight; its parts can be exchanged without the first one noticing."""
+    second = copy.copy(model)
+    second._modules = dict(model._modules)
+    second.blocks = nn.ModuleList(model.blocks)
+    return second
+
+
+def unmasked(model: Transformer) -> Transformer:
+    """Every token of a pass reads every other one, also those after it."""
+    second = twin(model)
+    second._mask = lambda num_new, cache: None
+    return second
+
+
+def with_scaled_feed_forward(model: Transformer, layer: int, factor: float) -> Transformer:
+    """The feed-forward of one layer writes `factor` times what it wrote."""
+    second = twin(model)
+    block = copy.deepcopy(model.blocks[layer])
+    block.feed_forward.down.mul_(factor)
+    second.blocks[layer] = block
+    return second
+
+
+def with_kv_heads(model: Transformer, num_kv_heads: int) -> Transformer:
+    """Fewer key/value heads: the mean of the trained ones in a group; more: each one repeated.
+
+    An illustration. Nobody trained these weights to share heads; a model converted so is trained on afterwards
+    (grouped-query attention, arXiv 2305.13245). Repeated heads give the same logits and cost more memory.
+    """
+    second = twin(model)
+    second.config = replace(model.config, num_kv_heads=num_kv_heads)
+    for layer, block in enumerate(model.blocks):
+        new_block = copy.copy(block)
+        new_block._modules = dict(block._modules)
+        new_block.attention = _regrouped(block.attention, second.config.num_kv_heads)
+        second.blocks[layer] = new_block
+    return second
+
+
+def _regrouped(attention: Attention, num_kv_heads: int) -> Attention:
+    old = attention.config
+    regrouped = copy.copy(attention)
+    regrouped._parameters = dict(attention._parameters)
+    regrouped.config = replace(old, num_kv_heads=num_kv_heads)
+    sizes = [heads * old.head_dim for heads in (old.num_heads, old.num_kv_heads, old.num_kv_heads)]
+    for name in ("qkv", "qkv_bias"):
+        tensor = getattr(attention, name)
+        if tensor is not None:
+            queries, keys, values = tensor.split(sizes)
+            parts = [queries, *(_group(part, old.num_kv_heads, num_kv_heads) for part in (keys, values))]
+            setattr(regrouped, name, nn.Parameter(torch.cat(parts), requires_grad=False))
+    return regrouped
+
+
+def _group(rows: Tensor, old_heads: int, new_heads: int) -> Tensor:
+    """(old heads * D, ...) to (new heads * D, ...)."""
+    heads = rows.view(old_heads, -1, *rows.shape[1:])
+    if new_heads < old_heads:
+        heads = heads.view(new_heads, old_heads // new_heads, *heads.shape[1:]).mean(1)
+    else:
+        heads = heads.repeat_interleave(new_heads // old_heads, 0)
+    return heads.reshape(-1, *rows.shape[1:])

@@ -1,0 +1,82 @@
+"""How the cache grows: bytes of each layer after each step, read from the tensors, and the formula beside them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from playground.engine.kv_cache import KVCache
+from playground.engine.model import ModelConfig, Transformer
+
+
+@dataclass(frozen=True)
+class CacheSize:
+    """Bytes of a cache, factor by factor."""
+
+    layers: int
+    kv_heads: int
+    head_dim: int
+    bytes_per_number: int
+    tokens: int
+
+    @classmethod
+    def of(cls, config: ModelConfig, tokens: int, **changes: int) -> "CacheSize":
+        """In float32 unless `changes` says otherwise."""
+        factors = {"layers": config.num_layers, "kv_heads": config.num_kv_heads, "head_dim": config.head_dim}
+        return cls(**{**factors, "bytes_per_number": 4, "tokens": tokens, **changes})
+
+    @property
+    def factors(self) -> list[tuple[str, int]]:
+        return [
+            ("K and V", 2),
+            ("layers", self.layers),
+            ("KV heads", self.kv_heads),
+            ("head size", self.head_dim),
+            ("bytes per number", self.bytes_per_number),
+            ("tokens", self.tokens),
+        ]
+
+    @property
+    def num_bytes(self) -> int:
+        return 2 * self.layers * self.kv_heads * self.head_dim * self.bytes_per_number * self.tokens
+
+
+def ghost_sizes(config: ModelConfig, tokens: int, bytes_per_number: int = 4) -> dict[str, CacheSize]:
+    """What the same text would take under another choice. Quantizers' scales, a few percent, are left out."""
+    own = {"bytes_per_number": bytes_per_number}
+    all_heads = CacheSize.of(config, tokens, kv_heads=config.num_heads, **own)
+    ghosts = {f"no grouping: {config.num_heads} KV heads": all_heads}
+    for size, name in ((2, "16 bit"), (1, "8 bit")):
+        if size < bytes_per_number:
+            ghosts[name] = CacheSize.of(config, tokens, bytes_per_number=size)
+    return ghosts
+
+
+@torch.no_grad()
+def cache_growth(
+    model: Transformer, prompt_ids: Sequence[int], answer_ids: Sequence[int], static_length: int | None = None
+) -> pd.DataFrame:
+    """Feeds a recorded answer once more as decoding did, and reads the tensors after each pass.
+
+    One row a step and layer: step, layer, tokens, filled_bytes, allocated_bytes. With `static_length`, in one buffer
+    of that many tokens. The last answer token was chosen and never fed, so it has no row.
+    """
+    kind = "dynamic" if static_length is None else "static"
+    cache = KVCache(model.config.num_layers, kind, static_length)
+    rows = []
+    for step, ids in enumerate([list(prompt_ids), *([token_id] for token_id in answer_ids[:-1])]):
+        model(torch.tensor([ids], device=model.device), cache, last_only=True)
+        for layer, stored in enumerate(cache.layers):
+            filled = sum(tensor.nbytes for tensor in stored.stored())
+            rows.append((step, layer, stored.length, filled, stored.allocated_bytes))
+    return pd.DataFrame(rows, columns=["step", "layer", "tokens", "filled_bytes", "allocated_bytes"])
+
+
+@torch.no_grad()
+def stored_rows(model: Transformer, token_ids: Sequence[int]) -> list[tuple[Tensor, Tensor]]:
+    """What each layer keeps of a text: keys and values, each (KV, T, D)."""
+    cache = KVCache(model.config.num_layers)
+    model(torch.tensor([list(token_ids)], device=model.device), cache, last_only=True)
+    return [tuple(tensor[0] for tensor in layer.stored()) for layer in cache.layers]

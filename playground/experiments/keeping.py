@@ -1,0 +1,106 @@
+"""Why keys and values may be kept: what changes them, and what does not.
+
+Shapes: L layers, KV key/value heads, T tokens, D head size.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from playground.engine.kv_cache import KVCache
+from playground.engine.model import Transformer
+from playground.experiments.altered import unmasked, with_scaled_feed_forward
+from playground.experiments.growth import stored_rows
+
+ROUNDING = 1e-4  # another matrix size adds in another order: float32 then differs by about 1e-6, a real change by 0.1
+
+
+@dataclass(frozen=True)
+class Change:
+    """One experiment: what was done, and how far every stored row moved by it."""
+
+    name: str
+    from_position: int  # the first token that is another or new; all before it are "earlier"
+    by_row: Tensor  # (L, T) largest change of any number in K or V of that layer and position
+
+    @property
+    def earlier(self) -> list[float]:
+        """(L,) largest change among the earlier tokens."""
+        return self.by_row[:, : self.from_position].amax(1).tolist()
+
+    @property
+    def later(self) -> list[float]:
+        """(L,) from the changed token on."""
+        later = self.by_row[:, self.from_position :]
+        return later.amax(1).tolist() if later.numel() else [0.0] * len(later)
+
+
+def changes(
+    model: Transformer, token_ids: Sequence[int], position: int, new_id: int, factor: float = 1.5
+) -> list[Change]:
+    """Five experiments on one text of at least two tokens; `position` is 1 or later."""
+    ids, changed, longer = list(token_ids), list(token_ids), list(token_ids)
+    if not 1 <= position < len(ids):
+        raise ValueError(f"the changed position must lie from 1 to {len(ids) - 1}, got {position}")
+    changed[position] = new_id
+    longer += ids[-8:]
+    before = stored_rows(model, ids)
+    open_model = unmasked(model)
+    scaled = with_scaled_feed_forward(model, 0, factor)
+    length = len(ids)
+    return [
+        Change("changed", position, largest_change(before, stored_rows(model, changed))),
+        Change(
+            "changed, no mask", position, largest_change(stored_rows(open_model, ids), stored_rows(open_model, changed))
+        ),
+        Change("appended", length, largest_change(before, stored_rows(model, longer))),
+        Change("appended to the cache", length, _change_by_feeding_on(model, ids, ids[-8:])),
+        Change("feed-forward scaled", length, largest_change(before, stored_rows(scaled, ids))),
+    ]
+
+
+def largest_change(before: list[tuple[Tensor, Tensor]], after: list[tuple[Tensor, Tensor]]) -> Tensor:
+    """(L, T) over the tokens that both have: the largest absolute difference in a row of keys or values."""
+    layers = []
+    for old, new in zip(before, after, strict=True):
+        length = old[0].shape[1]
+        layers.append(torch.stack([(a - b[:, :length]).abs().amax((0, 2)) for a, b in zip(old, new, strict=True)]))
+    return torch.stack(layers).amax(1)
+
+
+@torch.no_grad()
+def _change_by_feeding_on(model: Transformer, token_ids: list[int], more_ids: list[int]) -> Tensor:
+    """(L, T) as `largest_change`, where the further tokens are fed to the cache that holds the first ones."""
+    cache = KVCache(model.config.num_layers)
+    model(torch.tensor([token_ids], device=model.device), cache, last_only=True)
+    before = [tuple(tensor[0].clone() for tensor in layer.stored()) for layer in cache.layers]
+    model(torch.tensor([more_ids], device=model.device), cache, last_only=True)
+    after = [tuple(tensor[0] for tensor in layer.stored()) for layer in cache.layers]
+    return largest_change(before, after)
+
+
+@dataclass(frozen=True)
+class SwappedCache:
+    """The next token with each layer's own cache, and with one layer reading another one's."""
+
+    logits: Tensor  # (V,)
+    swapped_logits: Tensor  # (V,)
+
+    @property
+    def largest_difference(self) -> float:
+        return float((self.logits - self.swapped_logits).abs().max())
+
+
+@torch.no_grad()
+def swap_cache(model: Transformer, token_ids: Sequence[int], source: int = 0, target: int = 1) -> SwappedCache:
+    """Feeds all but the last token, puts layer `source`'s keys and values into layer `target`, and feeds the last."""
+    if len(token_ids) < 2:
+        raise ValueError("at least two tokens are needed: one to store, one to read it")
+    cache = KVCache(model.config.num_layers)
+    model(torch.tensor([token_ids[:-1]], device=model.device), cache, last_only=True)
+    swapped = cache.clone()
+    swapped.layers[target] = cache.clone().layers[source]
+    last = torch.tensor([token_ids[-1:]], device=model.device)
+    return SwappedCache(model(last, cache)[0, -1].float(), model(last, swapped)[0, -1].float())

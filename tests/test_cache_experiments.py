@@ -1,0 +1,243 @@
+"""What the tab "Inside the cache" claims, computed on the tiny model: its numbers are random, the laws hold."""
+
+import math
+
+import pytest
+import torch
+
+from playground.engine.kv_cache import KVCache
+from playground.engine.model import ModelConfig
+from playground.experiments.altered import twin, unmasked, with_kv_heads, with_scaled_feed_forward
+from playground.experiments.attention import (
+    ADDED,
+    NO_MASK,
+    TIMES_INFINITY,
+    TIMES_ZERO,
+    attention_scores,
+    attention_weights,
+    even_share,
+    mask_need,
+    mask_row,
+    pass_shapes,
+    sink_shares,
+)
+from playground.experiments.classifier import read_once
+from playground.experiments.growth import CacheSize, cache_growth, ghost_sizes, stored_rows
+from playground.experiments.keeping import ROUNDING, changes, swap_cache
+from playground.experiments.kv_heads import compare_kv_heads
+from playground.experiments.reads import count_reads
+from playground.experiments.training_cache import train_with_cache
+
+PROMPT, ANSWER = [5, 9, 2, 40, 17, 33], [8, 21, 50, 3]
+TEXT = PROMPT + ANSWER[:-1]  # what the cache holds at the end: the last token is chosen, never fed
+
+
+def logits_of(model, ids):
+    return model(torch.tensor([ids]), KVCache(model.config.num_layers))
+
+
+# Growth
+
+
+def test_the_course_counts_204800_bytes_for_100_tokens():
+    size = CacheSize.of(ModelConfig(), 100)
+    assert math.prod(factor for _, factor in size.factors) == size.num_bytes == 204_800
+
+
+def test_the_tensors_are_as_large_as_the_formula_says(model):
+    growth = cache_growth(model, PROMPT, ANSWER)
+    for _, rows in growth.groupby("step"):
+        assert rows.filled_bytes.sum() == CacheSize.of(model.config, rows.tokens.iloc[0]).num_bytes
+        assert rows.filled_bytes.nunique() == 1  # every layer keeps as much
+    per_step = growth.groupby("step").tokens.first()
+    assert per_step.tolist() == [6, 7, 8, 9]  # the prompt at once, then one by one; prompt + new - 1 at the end
+
+
+def test_a_static_buffer_is_allocated_whole_and_filled_slowly(model):
+    growth = cache_growth(model, PROMPT, ANSWER, static_length=64).groupby("step").sum()
+    assert growth.allocated_bytes.tolist() == [CacheSize.of(model.config, 64).num_bytes] * 4
+    assert growth.filled_bytes.tolist() == [CacheSize.of(model.config, tokens).num_bytes for tokens in (6, 7, 8, 9)]
+
+
+def test_ghosts_are_the_formula_with_one_factor_changed():
+    ghosts = {name: size.num_bytes for name, size in ghost_sizes(ModelConfig(), 100).items()}
+    assert ghosts == {"no grouping: 4 KV heads": 409_600, "16 bit": 102_400, "8 bit": 51_200}
+
+
+def test_stored_rows_are_those_of_a_cache_filled_token_by_token(model):
+    cache = KVCache(model.config.num_layers)
+    for token_id in TEXT:
+        model(torch.tensor([[token_id]]), cache)
+    for layer, (keys, values) in enumerate(stored_rows(model, TEXT)):
+        torch.testing.assert_close((keys[None], values[None]), cache.layers[layer].stored(), atol=1e-5, rtol=1e-5)
+
+
+# Altered models
+
+
+def test_altered_models_leave_the_shared_one_as_it_was(model):
+    before = logits_of(model, TEXT)
+    weights = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    for altered in (unmasked(model), with_scaled_feed_forward(model, 0, 2.0), with_kv_heads(model, 1)):
+        assert not torch.allclose(logits_of(altered, TEXT), before)
+    assert torch.equal(logits_of(model, TEXT), before)
+    assert torch.equal(logits_of(twin(model), TEXT), before)
+    assert all(torch.equal(tensor, weights[name]) for name, tensor in model.state_dict().items())
+
+
+def test_repeating_heads_costs_memory_and_changes_nothing(model):
+    torch.testing.assert_close(logits_of(with_kv_heads(model, 4), TEXT), logits_of(model, TEXT), atol=1e-5, rtol=0)
+
+
+def test_one_head_for_a_group_is_the_mean_of_its_heads(model):
+    config = model.config
+    shape = config.head_dim, config.hidden_size
+    after_queries = config.num_heads * config.head_dim
+    own = model.blocks[0].attention.qkv[after_queries:].view(2, 2, *shape)  # K and V, heads
+    shared = with_kv_heads(model, 1).blocks[0].attention.qkv[after_queries:].view(2, 1, *shape)
+    torch.testing.assert_close(shared[:, 0], (own[:, 0] + own[:, 1]) / 2)
+
+
+# Why it may be kept
+
+
+@pytest.fixture(scope="module")
+def five(model):
+    return {change.name: change for change in changes(model, TEXT, position=5, new_id=60)}
+
+
+def test_a_later_token_changes_nothing_before_it(five):
+    assert five["changed"].earlier == [0.0, 0.0]  # exactly, in every layer
+    assert min(five["changed"].later) > 0.1
+
+
+def test_without_the_mask_the_second_layer_feels_a_later_token(five):
+    first, second = five["changed, no mask"].earlier
+    assert first == 0.0  # the first layer's K and V come from the token alone
+    assert second > 0.01
+
+
+def test_appending_changes_nothing_that_is_stored(five):
+    assert five["appended to the cache"].earlier == [0.0, 0.0]
+    assert max(five["appended"].earlier) < ROUNDING  # computed anew, in a larger matrix product
+
+
+def test_an_early_token_changes_the_rows_after_it(model):
+    change = changes(model, TEXT, position=1, new_id=60)[0]
+    assert change.earlier == [0.0, 0.0]
+    assert (change.by_row[1, 1:] > 1e-4).all()  # in layer 2, every row from it on
+    assert (change.by_row[0, 2:] == 0).all()  # in layer 1, the row of the token itself alone
+
+
+def test_the_feed_forward_does_touch_keys_and_values_of_later_layers(five):
+    first, second = five["feed-forward scaled"].earlier
+    assert first == 0.0 and second > 0.01
+
+
+def test_a_change_at_the_first_token_has_no_earlier_rows(model):
+    with pytest.raises(ValueError, match="from 1 to 8"):
+        changes(model, TEXT, position=0, new_id=60)
+
+
+def test_one_layers_cache_is_of_no_use_in_another(model):
+    same = swap_cache(model, TEXT, source=1, target=1)
+    assert same.largest_difference == 0.0
+    torch.testing.assert_close(same.logits, logits_of(model, TEXT)[0, -1], atol=1e-5, rtol=1e-5)
+    assert swap_cache(model, TEXT, source=0, target=1).largest_difference > 0.05
+
+
+# Attention
+
+
+def test_each_row_sums_to_1_and_no_token_reads_a_later_one(model):
+    weights = attention_weights(model, TEXT)
+    assert weights.shape == (2, 4, 9, 9)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 4, 9))
+    assert (weights.triu(1) == 0).all()
+
+
+def test_a_decode_step_computes_the_last_row_and_the_rows_before_it_are_as_they_were(model):
+    whole = attention_weights(model, TEXT)
+    torch.testing.assert_close(whole[:, :, :-1, :-1], attention_weights(model, TEXT[:-1]), atol=1e-5, rtol=1e-5)
+    *_, last = pass_shapes(model, TEXT, [8, 1])
+    assert last.weights == (1, 4, 1, 9)  # one row; without a cache it would be all nine again
+
+
+def test_even_share_is_what_rows_without_preference_give():
+    uniform = torch.ones(6, 6).tril() / torch.arange(1, 7)[:, None]
+    assert sink_shares(uniform[None, None]).item() == pytest.approx(even_share(6))
+    assert even_share(6) == pytest.approx((1 / 5 + 1 / 6) / 2)
+
+
+def test_shapes_are_new_by_past_plus_new(model):
+    prefill, chunk, step = pass_shapes(model, TEXT, [5, 3, 1])
+    assert (prefill.mask, chunk.mask, step.mask) == ((5, 5), (3, 8), None)
+    size = model.config.head_dim
+    assert chunk.queries == (1, 4, 3, size) and chunk.keys == (1, 2, 8, size) and chunk.weights == (1, 4, 3, 8)
+    assert step.queries == (1, 4, 1, size) and step.keys == (1, 2, 9, size) and step.past == 8
+
+
+def test_a_mask_is_added_not_multiplied():
+    masked = mask_row([1, 2, 3], [False, False, True])
+    assert masked.rows[ADDED] == pytest.approx([0.2689, 0.7311, 0], abs=1e-4)
+    assert masked.leak(ADDED) == 0
+    assert masked.leak(TIMES_ZERO) == pytest.approx(1 / (math.e + math.e**2 + 1))  # e^0 = 1: about 9 % leaks
+    assert masked.rows[TIMES_INFINITY] == masked.rows[ADDED]  # works here, by luck: the score was positive
+    assert masked.leak(NO_MASK) > 0.6
+
+
+def test_multiplying_by_infinity_breaks_on_a_score_of_0_or_below():
+    for score in (-3, 0):
+        assert all(math.isnan(weight) for weight in mask_row([1, 2, score], [False, False, True]).rows[TIMES_INFINITY])
+
+
+def test_the_models_own_scores_leak_when_the_mask_is_multiplied(model):
+    row = attention_scores(model, TEXT)[1, 0, 3]
+    masked = mask_row(row.tolist(), [position > 3 for position in range(9)])
+    assert masked.leak(TIMES_ZERO) > 0.3  # five hidden tokens of nine, each with e^0
+    assert masked.rows[ADDED] == pytest.approx(attention_weights(model, TEXT)[1, 0, 3].tolist(), abs=1e-5)
+
+
+def test_a_decode_step_needs_no_mask_and_a_chunk_does(model):
+    need = mask_need(model, TEXT)
+    assert need.decode_step == 0.0
+    assert need.chunk > 0.01 and need.chunk_length == 4
+
+
+# Reads
+
+
+def test_an_old_query_is_never_read_again_and_an_old_key_by_every_later_pass(model):
+    reads = count_reads(model, PROMPT, ANSWER)
+    assert reads["query"].tolist() == [0] * 9
+    assert reads["key"].tolist() == reads["value"].tolist() == [3] * 6 + [2, 1, 0]
+
+
+# Heads, one pass, training
+
+
+def test_bytes_go_with_the_key_value_heads(model):
+    one, two, four = compare_kv_heads(model, TEXT)
+    per_head = 2 * 9 * model.config.head_dim * 4  # K and V, tokens, head size, float32
+    assert [heads.bytes_per_layer for heads in (one, two, four)] == [per_head, 2 * per_head, 4 * per_head]
+    assert two.is_trained and two.kl == 0
+    assert one.kl > 1e-4 and one.most_moved > 0
+    assert four.kl < 1e-6
+    torch.testing.assert_close(two.probs, logits_of(model, TEXT)[0, -1].double().softmax(-1), atol=1e-6, rtol=0)
+
+
+def test_a_classifier_does_the_same_work_with_and_without_a_cache(model):
+    cached, uncached = read_once(model, TEXT, "dynamic"), read_once(model, TEXT, "none")
+    assert cached.num_fed == uncached.num_fed == len(TEXT)
+    assert cached.rows_from_cache == uncached.rows_from_cache == 0
+    assert cached.multiply_adds == uncached.multiply_adds
+    assert torch.equal(cached.logits, uncached.logits)
+    assert cached.kept_bytes == CacheSize.of(model.config, len(TEXT)).num_bytes and uncached.kept_bytes == 0
+
+
+def test_gradients_flow_through_a_cache_and_are_the_same(model):
+    result = train_with_cache(model, TEXT)
+    assert result.loss_difference < 1e-6 and result.gradient_difference < 1e-6
+    assert result.gradient_size > 1e-3
+    assert result.rows_after_forward == 8 and result.rows_after_recomputing == 16
+    assert not any(parameter.requires_grad for parameter in model.parameters())
