@@ -1,9 +1,13 @@
 """The models that tests run on, and the obvious slow ways that judge the fast ones."""
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlparse
 
 import pytest
 import torch
+from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Page as BrowserPage
 from torch import Tensor
 
 from playground.engine.generation import Step
@@ -59,3 +63,45 @@ def chat() -> LoadedModel:
 def base() -> LoadedModel:
     """The embedded model that goes on writing."""
     return load_model("minimind-base")
+
+
+@pytest.fixture(scope="session")
+def page_url() -> Iterator[str]:
+    """The whole page, served from this process on a free port."""
+    from app import demo, launch_options
+
+    _app, url, _share = demo.launch(prevent_thread_lock=True, quiet=True, **launch_options())
+    yield url
+    demo.close()
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    with sync_playwright() as playwright:
+        path = shutil.which("chromium")
+        if path is None:
+            pytest.fail("these tests drive Debian's chromium: apt-get install chromium")
+        browser = playwright.chromium.launch(executable_path=path, args=quiet)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def browser_page(chromium: Browser, page_url: str) -> Iterator[BrowserPage]:
+    """The page in a fresh browser window. Fails on an error in the console and on a request that leaves the machine."""
+    window = chromium.new_context(viewport={"width": 1920, "height": 1080})
+    page = window.new_page()
+    troubles: list[str] = []
+    page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("request", lambda request: None if _is_local(request.url) else troubles.append(f"left: {request.url}"))
+    page.goto(page_url)
+    page.wait_for_selector("#controls input[type=range]")
+    yield page
+    window.close()
+    assert not troubles
+
+
+def _is_local(url: str) -> bool:
+    return url.startswith(("data:", "blob:")) or urlparse(url).hostname in ("127.0.0.1", "localhost")

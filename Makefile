@@ -1,0 +1,33 @@
+# One line for each thing a person does here. `make run` and `make test` prepare what they need.
+PYTHON ?= python3
+BIN = .venv/bin
+
+.PHONY: run test bench train clean
+
+run: .venv/page
+	$(BIN)/python app.py $(FLAGS)
+
+test: .venv/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/python -m pytest $(FLAGS)
+
+bench: .venv/test
+	$(BIN)/python -m benchmarks $(FLAGS)
+
+train: .venv/page
+	$(BIN)/pip install --quiet -r training/requirements.txt
+	$(BIN)/python -m training $(FLAGS)
+
+.venv/page: requirements.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet -r requirements.txt
+	touch $@
+
+.venv/test: .venv/page pyproject.toml
+	$(BIN)/pip install --quiet --group test
+	touch $@
+
+clean:
+	rm -rf .venv .pytest_cache .ruff_cache

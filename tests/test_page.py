@@ -1,0 +1,168 @@
+"""What a person does on the first tab, in a real browser."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from playground.ui.bar import StopFlags
+
+
+def generate(page: Page, prompt: str) -> None:
+    """Types the prompt, presses Generate and waits for the pictures of that run."""
+    page.get_by_label("Prompt", exact=True).fill(prompt)
+    page.get_by_role("button", name="Generate").click()
+    expect(page.locator(".token-prompt")).to_have_text(prompt)
+    expect(page.locator(".area-tokens .note")).to_contain_text(" ms")
+
+
+def slide(page: Page, name: str, value: float) -> None:
+    """Moves a slider as a hand does: input events on the range."""
+    page.locator(f"#slider-{name}").evaluate(
+        "(range, value) => { range.value = value; range.dispatchEvent(new Event('input', { bubbles: true })); }", value
+    )
+
+
+def bars(page: Page) -> str:
+    return page.locator(".area-distribution .bars").inner_text()
+
+
+def candidates(page: Page) -> int:
+    words = page.locator(".nucleus-words").first.text_content()
+    return int(re.match(r"([\d,]+) token", words)[1].replace(",", ""))
+
+
+def test_a_person_generates_drags_a_slider_and_compares(browser_page: Page):
+    page = browser_page
+    generate(page, "Once upon a time")
+    expect(page.locator(".area-tokens .token").first).to_be_visible()
+
+    before, node = bars(page), page.locator(".area-distribution .bars").element_handle()
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    slide(page, "temperature", 0.3)
+    page.wait_for_function(
+        "before => document.querySelector('.area-distribution .bars').innerText !== before", arg=before
+    )
+    assert not requests, "a slider must not ask the server before it rests"
+    assert node.evaluate("(old) => old === document.querySelector('.area-distribution .bars')"), (
+        "the picture was rebuilt"
+    )
+
+    expect(page.locator(".area-answers .key-number")).to_have_text(re.compile(r"^\d+$"))
+    page.get_by_role("button", name="Compare cache on / off").click()
+    expect(page.locator(".verdict")).to_contain_text("The same", timeout=30_000)
+    expect(page.locator(".panel-compare .note")).to_contain_text("as counted")
+
+
+def test_choosing_a_token_shows_its_step_everywhere(browser_page: Page):
+    page = browser_page
+    generate(page, "Once upon a time")
+    page.locator(".area-tokens .token").nth(5).click()
+    expect(page.locator(".area-distribution h2")).to_have_text("Next token at step 5")
+    page.locator(".area-nucleus svg").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".area-distribution h2")).to_have_text("Next token at step 6")
+    expect(page.locator(".area-tokens .token").nth(6)).to_have_attribute("aria-selected", "true")
+
+
+def test_sliders_at_their_ends(browser_page: Page):
+    page = browser_page
+    generate(page, "Once upon a time")
+    slide(page, "temperature", 0)
+    page.wait_for_function("document.querySelector('.nucleus-words').textContent === '1 token'")
+    expect(page.locator(".area-answers .key-number")).to_have_text("1")
+    slide(page, "temperature", 2)
+    slide(page, "top_p", 0)
+    page.wait_for_function("document.querySelector('.nucleus-words').textContent === '1 token'")
+    slide(page, "top_p", 1)
+    slide(page, "top_k", 200)
+    page.wait_for_function("document.querySelector('.nucleus-words').textContent !== '1 token'")
+    assert candidates(page) == int(page.get_by_label("Top-k value").input_value())
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [("abc", "Temperature must be a number from 0 to 2"), ("", "Temperature must be"), ("3", "0 to 2")],
+)
+def test_letters_in_a_number_box_are_explained_and_change_nothing(browser_page: Page, typed: str, sentence: str):
+    page = browser_page
+    page.get_by_label("Temperature value").fill("0.7")
+    page.get_by_label("Temperature value").fill(typed)
+    expect(page.locator(".problem")).to_contain_text(sentence)
+    expect(page.locator(".problem")).to_contain_text("Still using 0.7")
+    page.get_by_label("Prompt", exact=True).focus()
+    expect(page.get_by_label("Temperature value")).to_have_value("0.7")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sentence"), [("  ", "The prompt is empty"), ("word " * 3000, "reads at most 2,047. Shorten it")]
+)
+def test_a_prompt_that_cannot_be_used_gets_one_clear_sentence(browser_page: Page, prompt: str, sentence: str):
+    page = browser_page
+    page.get_by_label("Prompt", exact=True).fill(prompt)
+    page.get_by_role("button", name="Generate").click()
+    expect(page.locator(".toast-body")).to_contain_text(sentence)
+    page.locator(".toast-close").first.click()
+    generate(page, "Once upon a time")  # nothing hangs afterwards
+
+
+def test_two_clicks_at_once_make_one_answer(browser_page: Page):
+    page = browser_page
+    page.get_by_label("Prompt", exact=True).fill("Once upon a time")
+    page.get_by_role("button", name="Generate").dblclick()
+    expect(page.locator(".area-tokens .note")).to_contain_text(" ms")
+    expect(page.locator(".toast-body")).to_have_count(0)
+
+
+def test_a_prompt_is_text_and_never_runs(browser_page: Page):
+    page = browser_page
+    prompt = "<img src=x onerror=alert(1)>${alert(2)}{{value}}<script>alert(3)</script>"
+    page.on("dialog", lambda dialog: pytest.fail(f"the prompt ran: {dialog.message}"))
+    generate(page, prompt)
+    expect(page.locator(".token-prompt")).to_have_text(prompt)
+    expect(page.locator(".area-answers .key-number")).to_have_text(re.compile(r"^\d+$"))
+
+
+def test_a_narrow_window_shows_everything_without_scrolling_sideways(browser_page: Page):
+    page = browser_page
+    generate(page, "Once upon a time")
+    for width in (390, 1280, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(200)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_four_hundred_slider_moves_leave_the_page_as_large_as_it_was(browser_page: Page):
+    page = browser_page
+    generate(page, "Once upon a time")
+    page.locator(".area-answers .key-number").wait_for()
+    count = "document.querySelectorAll('.board *').length"
+    slide(page, "top_k", 30)
+    page.wait_for_timeout(800)
+    before = page.evaluate(count)
+    page.evaluate(
+        """async () => {
+            const range = document.querySelector('#slider-top_p');
+            for (let move = 0; move < 400; move += 1) {
+                range.value = (move % 100) / 100;
+                range.dispatchEvent(new Event('input', { bubbles: true }));
+                if (move % 10 === 0) await new Promise(requestAnimationFrame);
+            }
+            range.value = 1;
+            range.dispatchEvent(new Event('input', { bubbles: true }));
+        }"""
+    )
+    page.wait_for_timeout(800)
+    assert page.evaluate(count) == before
+
+
+def test_stop_flags_reach_their_own_session_and_are_bounded():
+    flags = StopFlags()
+    mine, theirs = flags.start("mine"), flags.start("theirs")
+    flags.stop("mine")
+    assert mine.is_set() and not theirs.is_set()
+    for visitor in range(2 * StopFlags.LIMIT):
+        flags.start(str(visitor))
+    assert len(flags._flags) <= StopFlags.LIMIT
+    flags.stop("mine")  # a session long gone: no error
