@@ -93,7 +93,7 @@ def test_a_static_cache_costs_its_whole_buffer_from_the_first_token():
 
 
 def test_the_length_is_read_from_the_right_axis():
-    """minimind#550: (batch, heads, length, head) taken for (batch, length, heads, head) reported 2 heads as the length."""
+    """minimind#550: (batch, heads, length, head) read as (batch, length, heads, head) made 2 heads the length."""
     cache = KVCache(1)
     cache.update(*torch.zeros(2, 1, 2, 5, 16), 0)
     assert cache.position == cache.get_seq_length() == 5
