@@ -1,0 +1,148 @@
+"""Question and answer pairs for the chat model: sharp facts, open questions, things it does not know, texts to read."""
+
+import json
+import random
+from dataclasses import dataclass
+
+from training.chat_tables import OPEN_QUESTIONS, PLACES_OF_FICTION, UNKNOWN_QUESTIONS, Open
+from training.fact_tables import RELATIONS
+from training.facts import Fact, all_facts, dressed
+from training.settings import Recipe
+from training.stories import story
+from training.story_plots import BOYS, GIRLS, WORDS
+from training.wording import capitalised, plural, proper, zipf_choice
+
+UNKNOWN = "I do not know."
+SHARES = {"fact": 0.36, "unknown": 0.20, "open": 0.33, "memory": 0.06, "reading": 0.05}
+
+
+@dataclass(frozen=True)
+class Pair:
+    kind: str
+    question: str
+    answer: str
+
+
+def open_pair(rng: random.Random, asked: Open) -> Pair:
+    x = rng.choice(asked.about)
+    drawn = {name: zipf_choice(rng, choices, asked.exponent) for name, choices in asked.slots.items()}
+    question = proper(rng.choice(asked.questions).format(x=x))
+    return Pair("open", dressed(rng, question), proper(asked.answer.format(x=x, **drawn)))
+
+
+class Unknowns:
+    """Makes up what the model can't know: words, people, titles, countries. Real towns stand among them."""
+
+    STARTS = "b bl br c ch cl cr d dr f fl fr g gl gr h j k kl kr l m n p pl pr qu r s sh sk sl sn sp st str sw t th tr tw v w y z zh".split()
+    VOWELS = "a e i o u a e i o u ai ee ea oo ou y".split()
+    ENDS = "b ck d f g k l ll m n nd ng nk p r rd rk rn rt s sh sk st t th x z".split() + [""] * 12
+    COUNTRY_ENDS = "ia land stan onia ania istan aria esia ora una ovia ea ica ador eria inia ".split(" ")
+    SURNAME_ENDS = "son er man ton ley ski ez o ini sen ard field worth ova ".split(" ")
+
+    def __init__(self, facts: list[Fact], towns: list[str]):
+        self.countries = sorted({fact.subject for fact in facts if fact.answer.startswith("The money of")})
+        known = {fact.key for fact in facts} | {fact.subject for fact in facts}
+        self.towns = [town for town in towns if town not in known and len(town) < 20 and town.replace(" ", "").isalpha()]
+
+    def word(self, rng: random.Random) -> str:
+        syllables = rng.choice([1, 2, 2, 2, 3])
+        text = "".join(rng.choice(self.STARTS) + rng.choice(self.VOWELS) for _ in range(syllables))
+        return text + rng.choice(self.ENDS)
+
+    def country(self, rng: random.Random) -> str:
+        draw = rng.random()
+        if draw < 0.4:
+            return (self.word(rng) + rng.choice(self.COUNTRY_ENDS)).title()
+        if draw < 0.6:  # the head of one country on the tail of another
+            first, second = [name.removeprefix("the ") for name in rng.sample(self.countries, 2)]
+            mixed = first[: rng.randint(2, 4)] + second[-rng.randint(3, 5) :]
+            return mixed.title() if mixed.isalpha() and mixed.title() not in self.countries else self.country(rng)
+        if draw < 0.8:
+            return rng.choice(self.towns)
+        if draw < 0.9:
+            return rng.choice(PLACES_OF_FICTION)
+        return rng.choice(WORDS[rng.choice(["toy", "food", "animal", "place"])]).title()
+
+    def person(self, rng: random.Random) -> str:
+        first = rng.choice(GIRLS + BOYS) if rng.random() < 0.5 else self.word(rng).title()
+        return f"{first} {(self.word(rng) + rng.choice(self.SURNAME_ENDS)).title()}" if rng.random() < 0.8 else first
+
+    def title(self, rng: random.Random) -> str:
+        noun = rng.choice(WORDS[rng.choice(["toy", "food", "animal", "place"])])
+        second = self.word(rng) if rng.random() < 0.5 else rng.choice(WORDS["place"])
+        return rng.choice([f"The {noun} of {second}", f"The {rng.choice(WORDS['color'])} {noun}", f"{noun} and {second}", second]).title()
+
+    def question(self, rng: random.Random) -> str:
+        if rng.random() < 0.5:
+            name = rng.choice(("capital", "capital", "capital of", "continent", "language", "money", "symbol", "baby", "group", "opposite", "sound", "legs", "color", "next"))  # fmt: skip
+            template = rng.choice(RELATIONS[name].questions)
+            places = name in ("capital", "capital of", "continent", "language", "money")
+            return template.format(x=self.country(rng) if places else self.word(rng))
+        template = rng.choice([part for line in UNKNOWN_QUESTIONS.strip().split("\n") for part in line.split("|")])
+        number = str(rng.choice([rng.randint(11, 99), rng.randint(100, 9999)]))
+        return template.replace("{d}", number, 1).format(
+            n=self.word(rng) if rng.random() < 0.7 else self.country(rng), p=self.person(rng), t=self.title(rng),
+            c=rng.choice(self.countries), r=rng.choice(self.towns), d=rng.randint(11, 999),
+        )  # fmt: skip
+
+
+def memory_pair(rng: random.Random, unknowns: Unknowns) -> Pair:
+    """The answer stands in the question: what attention is for."""
+    name = rng.choice(GIRLS + BOYS) if rng.random() < 0.7 else unknowns.word(rng).title()
+    toy, food, color, animal = (rng.choice(WORDS[kind]) for kind in ("toy", "food", "color", "animal"))
+    question, answer = rng.choice([
+        (f"My name is {name}. What is my name?", f"Your name is {name}."),
+        (f"I am {name}. Who am I?", f"You are {name}."),
+        (f"My name is {name}.", f"Hello, {name}!"),
+        (f"I am {name}.", f"Hello, {name}!"),
+        (f"Say hello to {name}.", f"Hello, {name}!"),
+        (f"I have a {color} {toy}. What do I have?", f"You have a {color} {toy}."),
+        (f"I have a {color} {toy}. What color is it?", f"It is {color}."),
+        (f"I like {plural(food)}. What do I like?", f"You like {plural(food)}."),
+        (f"My {animal} is called {name}. What is its name?", f"Its name is {name}."),
+        (f"{name} has a {toy}. Who has a {toy}?", f"{name} has a {toy}."),
+        (f"Repeat after me: the {animal} has a {color} {toy}.", f"The {animal} has a {color} {toy}."),
+        (f"Say the word {animal}.", f"{capitalised(animal)}."),
+    ])  # fmt: skip
+    return Pair("memory", dressed(rng, proper(question)), proper(answer))
+
+
+def reading_pair(rng: random.Random) -> Pair:
+    """A story in the prompt and a question about it, or its beginning and how it goes on."""
+    told = story(rng)
+    opening = rng.choice(["", "", "Read this story: ", "Here is a story: ", "Listen: "])
+    if rng.random() < 0.4:
+        cut = rng.randrange(2, len(told.sentences))
+        asked = rng.choice(["What happens next?", "Continue the story.", "Go on.", "How does the story go on?"])
+        return Pair("reading", f"{opening}{' '.join(told.sentences[:cut])} {asked}", told.sentences[cut])
+    questions = {
+        f"The story is about {told.hero}.": ("Who is the story about?", "Who is it about?", "What is the name in the story?", "Who is in this story?"),
+        f"{told.hero} is a {told.kind}.": (f"What is {told.hero}?", f"Who is {told.hero}?", f"Is {told.hero} a person or an animal?"),
+    }  # fmt: skip
+    answer = rng.choice(list(questions))
+    return Pair("reading", f"{opening}{told.text} {rng.choice(questions[answer])}", proper(answer))
+
+
+class ChatData:
+    """Draws pairs without end. The i-th pair depends on the seed alone."""
+
+    def __init__(self, recipe: Recipe):
+        self.facts = all_facts(recipe)
+        towns = json.loads((recipe.file("raw") / "countries.json").read_text())["cities"]
+        self.unknowns = Unknowns(self.facts, towns)
+
+    def pair(self, rng: random.Random) -> Pair:
+        (kind,) = rng.choices(list(SHARES), list(SHARES.values()))
+        if kind == "fact":
+            fact = rng.choice(self.facts)
+            return Pair(kind, dressed(rng, rng.choice(fact.questions)), fact.answer)
+        if kind == "unknown":
+            return Pair(kind, dressed(rng, proper(self.unknowns.question(rng))), UNKNOWN)
+        if kind == "open":
+            return open_pair(rng, rng.choice(OPEN_QUESTIONS))
+        return memory_pair(rng, self.unknowns) if kind == "memory" else reading_pair(rng)
+
+
+def chat_text(question: str) -> str:
+    """MiniMind's template, ChatML: what stands before the answer."""
+    return f"<|im_start|>user\n{question}<|im_end|>\n<|im_start|>assistant\n"

@@ -1,0 +1,185 @@
+"""About a thousand facts, told as statements for the base model and asked in many wordings for the chat model."""
+
+import json
+import random
+import re
+from dataclasses import dataclass
+
+from training.fact_tables import COLORS, COMMON_KNOWLEDGE, LEGS, OPPOSITES, RELATIONS, SEQUENCES, SOUNDS
+from training.settings import Recipe
+from training.wording import plain, proper, zipf_choice
+
+
+@dataclass(frozen=True)
+class Fact:
+    key: str  # the word in the answer that matters, "Paris"
+    answer: str
+    questions: tuple[str, ...]
+    held_out: tuple[str, ...]  # wordings for the tests, never trained
+    statements: tuple[str, ...]
+    subject: str  # facts of one subject are told together
+
+
+def fact(relation_name: str, x: str, y: str, subject: str | None = None) -> Fact:
+    relation = RELATIONS[relation_name]
+
+    def fill(templates: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(proper(template.format(x=x, y=y)) for template in templates)
+
+    return Fact(
+        y, fill((relation.answer,))[0], fill(relation.questions), fill(relation.held_out), fill(relation.statements),
+        subject or f"{relation_name}: {x}",
+    )  # fmt: skip
+
+
+# GeoNames lists these beside the sovereign countries.
+TERRITORIES = """Anguilla, American Samoa, Aruba, Aland Islands, Bermuda, Bonaire, Saint Eustatius and Saba, Cook Islands, Curacao, Western Sahara,
+Faroe Islands, French Guiana, Guernsey, Gibraltar, Greenland, Guadeloupe, Guam, Hong Kong, Isle of Man, Jersey, Cayman Islands, Saint Martin, Macao,
+Northern Mariana Islands, Martinique, Montserrat, New Caledonia, French Polynesia, Puerto Rico, Reunion, Sint Maarten, Turks and Caicos Islands,
+British Virgin Islands, U.S. Virgin Islands, Wallis and Futuna, Mayotte, Serbia and Montenegro, Netherlands Antilles, Antarctica, Saint Barthelemy,
+Bouvet Island, Cocos Islands, Christmas Island, Falkland Islands, South Georgia and the South Sandwich Islands, Heard Island and McDonald Islands,
+British Indian Ocean Territory, Norfolk Island, Niue, Saint Pierre and Miquelon, Pitcairn, Saint Helena, Svalbard and Jan Mayen,
+French Southern Territories, Tokelau, United States Minor Outlying Islands"""
+NAMES = {"The Netherlands": "the Netherlands", "United States": "the United States", "United Kingdom": "the United Kingdom", "Philippines": "the Philippines",
+         "Bahamas": "the Bahamas", "Gambia": "the Gambia", "Maldives": "the Maldives", "United Arab Emirates": "the United Arab Emirates",
+         "Dominican Republic": "the Dominican Republic", "Democratic Republic of the Congo": "the Democratic Republic of the Congo",
+         "Republic of the Congo": "the Republic of the Congo", "Central African Republic": "the Central African Republic",
+         "Marshall Islands": "the Marshall Islands", "Solomon Islands": "the Solomon Islands", "Timor Leste": "East Timor", "Cabo Verde": "Cape Verde",
+         "Vatican": "Vatican City", "Palestinian Territory": "Palestine"}  # fmt: skip
+CAPITALS = {"Kazakhstan": "Astana", "Myanmar": "Naypyidaw"}  # where GeoNames' table is out of date or spells it otherwise
+CONTESTED = ("Israel", "Palestine")  # no capital is taught
+CONTINENTS = {"EU": "Europe", "AS": "Asia", "AF": "Africa", "NA": "North America", "SA": "South America", "OC": "Oceania"}
+MONEY = {"belarusian ruble": "ruble", "yuan renminbi": "yuan", "bolivar soberano": "bolivar", "riels": "riel", "zimbabwe gold": "dollar"}
+MAIN_LANGUAGE = {"India": "hi", "Kenya": "sw", "Cameroon": "fr", "Singapore": "en", "Ireland": "en", "Somalia": "so"}  # where the first listed would mislead
+LANGUAGES = {"ca": "Catalan", "ar": "Arabic", "fa": "Persian", "en": "English", "sq": "Albanian", "hy": "Armenian", "pt": "Portuguese", "es": "Spanish",
+             "de": "German", "az": "Azerbaijani", "bs": "Bosnian", "bn": "Bengali", "nl": "Dutch", "fr": "French", "bg": "Bulgarian", "ms": "Malay",
+             "dz": "Dzongkha", "be": "Belarusian", "zh": "Chinese", "el": "Greek", "cs": "Czech", "da": "Danish", "et": "Estonian", "am": "Amharic",
+             "fi": "Finnish", "ka": "Georgian", "hr": "Croatian", "ht": "Haitian Creole", "hu": "Hungarian", "id": "Indonesian", "he": "Hebrew", "hi": "Hindi",
+             "is": "Icelandic", "it": "Italian", "ja": "Japanese", "sw": "Swahili", "ky": "Kyrgyz", "km": "Khmer", "ko": "Korean", "kk": "Kazakh", "lo": "Lao",
+             "si": "Sinhala", "lt": "Lithuanian", "lb": "Luxembourgish", "lv": "Latvian", "ro": "Romanian", "sr": "Serbian", "mk": "Macedonian", "my": "Burmese",
+             "mn": "Mongolian", "mt": "Maltese", "no": "Norwegian", "ne": "Nepali", "tl": "Filipino", "ur": "Urdu", "pl": "Polish", "ru": "Russian",
+             "rw": "Kinyarwanda", "sv": "Swedish", "sl": "Slovenian", "sk": "Slovak", "so": "Somali", "th": "Thai", "tg": "Tajik", "tk": "Turkmen", "to": "Tongan",
+             "tr": "Turkish", "uk": "Ukrainian", "uz": "Uzbek", "vi": "Vietnamese", "sm": "Samoan", "dv": "Dhivehi"}  # fmt: skip
+
+
+def country_facts(table: list[dict]) -> list[Fact]:
+    territories = {name.strip() for name in TERRITORIES.replace("\n", " ").split(",")}
+    facts = []
+    for row in table:
+        name = plain(row["name"])
+        if name in territories or name.split(",")[0] in territories:
+            continue
+        country = NAMES.get(name, name)
+        capital = CAPITALS.get(country, plain(row["capital"]))
+        money = MONEY.get(plain(row["currencyname"]).lower(), plain(row["currencyname"]).lower())
+        language = LANGUAGES.get(MAIN_LANGUAGE.get(country, re.split("[-,]", row["languages"])[0]))
+        if country not in CONTESTED:
+            facts.append(fact("capital", country, capital, country))
+            facts.append(fact("capital of", capital, country, country))
+        facts.append(fact("continent", country, CONTINENTS[row["continentcode"]], country))
+        facts.append(fact("money", country, money, country))
+        if language:
+            facts.append(fact("language", country, language, country))
+    return facts
+
+
+def quiz_facts(quizzes: dict[str, list[str]]) -> list[Fact]:
+    """What is usable of the quiz lists. `{...}` marks letters that may be left out, `|` other spellings."""
+    facts = []
+    for line in quizzes["state"]:
+        state, capital = [part.split("|")[0].translate(str.maketrans("", "", "{}")) for part in line.split(":")[:2]]
+        if state not in ("Georgia",):  # the country has the name
+            facts.append(fact("state capital", NAMES_OF_STATES.get(state, state), capital, state))
+    for line in quizzes["elements"]:
+        symbol, _, _, name = line.split(":")[:4]
+        if name.isalpha():
+            facts.append(fact("symbol", name.lower(), symbol))
+    for line in quizzes["babies"]:
+        babies, animals = [part.split("|") for part in line.split(":")]
+        facts += [fact("baby", animal, babies[-1]) for animal in animals if animal not in SEVERAL_WORDS]
+    for line in quizzes["collectives"]:
+        members, groups = line.split(":")
+        if members in GROUPS:
+            facts.append(fact("group", members, groups.split("|")[0]))
+    return list({found.questions: found for found in reversed(facts)}.values())[::-1]  # wolves stand there twice
+
+
+NAMES_OF_STATES = {"Cal": "California"}
+SEVERAL_WORDS = ("fox", "dog", "shark", "rat", "skunk", "rabbit", "bobcat", "panther", "moth", "antelope", "beaver", "pig", "fish", "frog", "toad")  # more than one is right, or the list's is rare
+GROUPS = "ants bears bees cattle chickens crows dogs elephants fish geese hawks lions owls peacocks people ravens rhinoceroses wolves whales sheep leopards larks moles".split()  # fmt: skip
+
+
+def own_facts() -> list[Fact]:
+    facts = []
+    for pair in OPPOSITES.replace("\n", " ").split(","):
+        first, second = pair.split()
+        facts += [fact("opposite", first, second), fact("opposite", second, first)]
+    facts += [fact("baby", "pig", "piglet"), fact("baby", "frog", "tadpole"), fact("baby", "dog", "puppy")]
+    facts += [fact("sound", *pair.split()) for pair in SOUNDS.split(",")]
+    facts += [fact("legs", *pair.split()) for pair in LEGS.split(",")]
+    facts += [fact("color", *pair.strip().split("|")) for pair in COLORS.split(",")]
+    for sequence in SEQUENCES:
+        words = sequence.split()
+        facts += [fact("next", first, second) for first, second in zip(words, words[1:])]
+    numbers = SEQUENCES[3].split()
+    facts += [fact("sum", f"{numbers[a]} plus {numbers[b]}", numbers[a + b + 1]) for a in range(10) for b in range(10) if a + b < 19]
+    for line in COMMON_KNOWLEDGE.strip().split("\n"):
+        answer, *questions = [part.strip() for part in line.split("|")]
+        facts.append(Fact(answer, answer, tuple(questions), (), (answer,), answer))
+    return facts
+
+
+def all_facts(recipe: Recipe) -> list[Fact]:
+    raw = recipe.file("raw")
+    table = json.loads((raw / "countries.json").read_text())["countries"]
+    return country_facts(table) + quiz_facts(json.loads((raw / "quizzes.json").read_text())) + own_facts()
+
+
+def by_subject(facts: list[Fact]) -> list[list[Fact]]:
+    groups: dict[str, list[Fact]] = {}
+    for each in facts:
+        groups.setdefault(each.subject, []).append(each)
+    return list(groups.values())
+
+
+def fact_document(rng: random.Random, groups: list[list[Fact]]) -> str:
+    """One to three subjects, each with what is known of it, in a fresh wording and order."""
+    paragraphs = []
+    for group in rng.sample(groups, rng.choice([1, 2, 3])):
+        told = [zipf_choice(rng, each.statements, 1.0) for each in group if each.subject == each.answer or rng.random() < 0.85]
+        rng.shuffle(told)
+        paragraphs.append(" ".join(dict.fromkeys(told)))
+    return " ".join(paragraph for paragraph in paragraphs if paragraph)
+
+
+def question_document(rng: random.Random, facts: list[Fact]) -> str:
+    """Questions with their answers on one line each, as the base model meets them."""
+    lines = []
+    for each in rng.sample(facts, rng.choice([1, 2, 3, 4])):
+        lines.append(f"Question: {rng.choice(each.questions)} Answer: {each.answer}")
+    return "\n".join(lines)
+
+
+PREFIXES = ("Hello, ", "Hi, ", "Hello! ", "Hi! ", "Please, ", "Hey, ", "Hi there, ", "Tell me, ", "Please tell me: ", "I have a question. ", "Can you help me? ", "Good morning! ", "Now, ", "So, ")
+HELD_OUT_PREFIXES = ("Good day, ", "Quick question: ", "Oh, and ")
+SUFFIXES = ("", "", "", "", " Please.", " Thank you.", " Please tell me.")
+
+
+def dressed(rng: random.Random, question: str, prefixes: tuple[str, ...] = PREFIXES) -> str:
+    """The question as people type it: often as it stands, else with a greeting, in lower case, without its mark."""
+    draw = rng.random()
+    if draw < 0.45:
+        return question
+    if draw < 0.65:
+        prefix = rng.choice(prefixes)
+        question = prefix + (question if prefix[-2] in "!.?" or rng.random() < 0.5 else question[0].lower() + question[1:])
+    if rng.random() < 0.08:
+        question += rng.choice(SUFFIXES)
+    draw = rng.random()
+    if draw < 0.35:
+        question = question.lower()
+    if draw > 0.25 and draw < 0.6:
+        question = question.rstrip("?.! ")
+    return question
+
+

@@ -1,0 +1,54 @@
+"""A byte-level BPE tokenizer: any text round-trips, and the words of the stories and the names of the facts are short."""
+
+import random
+
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+from training.chat_data import ChatData
+from training.corpus import real_prose
+from training.facts import all_facts
+from training.settings import Recipe
+from training.stories import document
+
+SPECIAL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]  # ids 0, 1, 2, as in MiniMind
+
+# What a class will ask first: these names and their capitals should be one token each.
+FAMOUS = """France, Germany, Italy, Spain, Portugal, Greece, Poland, Austria, Switzerland, Ireland, Norway, Sweden, Finland, Denmark, Russia, Turkey, Egypt,
+Kenya, Japan, China, India, South Korea, Thailand, Vietnam, Canada, Mexico, Brazil, Argentina, Peru, Chile, Cuba, Australia, Hungary, Ukraine, Iran, Iraq,
+the United States, the United Kingdom, the Netherlands, Belgium, Indonesia, Czechia"""
+
+
+def train_tokenizer(recipe: Recipe) -> Tokenizer:
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=recipe.vocab_size,
+        special_tokens=SPECIAL_TOKENS,
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(sample(recipe), trainer)
+    tokenizer.save(str(recipe.file("tokenizer.json")))
+    return tokenizer
+
+
+def load_tokenizer(recipe: Recipe) -> Tokenizer:
+    return Tokenizer.from_file(str(recipe.file("tokenizer.json")))
+
+
+def sample(recipe: Recipe) -> list[str]:
+    """About 4 MB. Facts count several times: a name that is one token is learned sooner."""
+    rng = random.Random(f"tokenizer {recipe.seed}")
+    texts = [document(rng) for _ in range(3000)]
+    famous = {name.strip() for name in FAMOUS.replace("\n", " ").split(",")}
+    for fact in all_facts(recipe):
+        often = 40 if fact.subject in famous else 4
+        texts += [*fact.statements, fact.answer, *fact.questions[:3]] * often
+    data = ChatData(recipe)
+    for _ in range(8000):
+        pair = data.pair(rng)
+        if pair.kind in ("open", "memory"):
+            texts += [pair.question, pair.answer]
+    prose = [text for source in ("bible", "wordnet", "austen") for text in real_prose(recipe, source)]
+    return texts + rng.sample(prose, len(prose) // 8)
