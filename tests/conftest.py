@@ -6,6 +6,7 @@ from urllib.parse import urlparse
 
 import pytest
 import torch
+from hypothesis import settings
 from playwright.sync_api import Browser, sync_playwright
 from playwright.sync_api import Page as BrowserPage
 from torch import Tensor
@@ -17,6 +18,8 @@ from playground.engine.trace import Trace
 from playground.models.loading import LoadedModel, load_model
 
 torch.set_num_threads(1)  # the tests share the machine; small models gain nothing from more
+settings.register_profile("same cases each run", derandomize=True, deadline=None)
+settings.load_profile("same cases each run")
 
 TINY = ModelConfig(
     vocab_size=61,

@@ -203,7 +203,7 @@ sliders = {
 }
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     numbers=st.one_of(distinct, tied), rule=st.sampled_from(list(RULES)), **{name: sliders[name] for name in sliders}
 )
@@ -215,15 +215,15 @@ def test_every_rule_equals_the_slow_way(numbers, **params):
     np.testing.assert_allclose(ours.probs, right, atol=1e-6)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(numbers=distinct, penalty=st.sampled_from([1.0, 0.8, 1.2, 2.0]), seen=st.sets(st.integers(0, 23)), **sliders)
 def test_our_rule_is_that_of_transformers(numbers, penalty, seen, **params):
     logits, seen_ids = torch.tensor([numbers]) / 7, sorted(token_id for token_id in seen if token_id < len(numbers))
-    settings = SamplingParams(repetition_penalty=penalty, **params)
-    distribution = next_token_distribution(logits[0], settings, seen_ids)
+    ours = SamplingParams(repetition_penalty=penalty, **params)
+    distribution = next_token_distribution(logits[0], ours, seen_ids)
     penalized = distribution.batch.penalized[0]
     assume(len(set(penalized.tolist())) == len(numbers))  # at a tie transformers keeps more than k
-    assume(slow_probs(penalized.tolist(), settings)[1] > 1e-5)  # they count in float32: an edge may fall either way
+    assume(slow_probs(penalized.tolist(), ours)[1] > 1e-5)  # they count in float32: an edge may fall either way
 
     ids, scores = torch.tensor([seen_ids], dtype=torch.long), logits
     scores = theirs.RepetitionPenaltyLogitsProcessor(penalty)(ids, scores) if seen_ids else scores
@@ -235,7 +235,7 @@ def test_our_rule_is_that_of_transformers(numbers, penalty, seen, **params):
     torch.testing.assert_close(distribution.probs, scores[0].softmax(-1), atol=1e-5, rtol=0)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     numbers=st.one_of(distinct, tied), rule=st.sampled_from(list(RULES)), uniform=st.floats(0, 1 - 2**-53), **sliders
 )
