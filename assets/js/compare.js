@@ -2,7 +2,7 @@
 
 import { milliseconds, node, pool, say, set, svg } from "./svg.js";
 
-const HEIGHT = 150;
+const HEIGHT = 112;
 const EDGE = { left: 58, right: 12, top: 12, bottom: 26 };
 
 export function mount(element) {

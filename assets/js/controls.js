@@ -23,11 +23,11 @@ function sliders(vocabSize) {
       key: "top_k", label: "Top-k", min: 0, max: vocabSize, step: 1, off: 0, hint: "0 = off", whole: true,
       positions: 200, toValue: (position) => topKAt(position, vocabSize), toPosition: (k) => topKPosition(k, vocabSize),
     },
-    { key: "min_p", label: "Min-p", min: 0, max: 1, step: 0.01, off: 0, hint: "0 = off" },
   ].map((slider) => ({ ...straight, ...slider }));
 }
 
-const PENALTIES = [
+const FURTHER = [
+  { key: "min_p", label: "Min-p", min: 0, max: 1, step: 0.01, off: 0, hint: "0 = off" },
   { key: "repetition_penalty", label: "Repetition penalty", min: 0.5, max: 2, step: 0.05, off: 1, hint: "1 = off" },
   { key: "presence_penalty", label: "Presence penalty", min: -2, max: 2, step: 0.1, off: 0, hint: "0 = off" },
   { key: "frequency_penalty", label: "Frequency penalty", min: -2, max: 2, step: 0.1, off: 0, hint: "0 = off" },
@@ -51,9 +51,7 @@ export function mount(element, api) {
   const vocabSize = params.vocab_size;
   const shown = {}; // key -> function that shows the value on its control
   const main = node("div.controls-main", {}, element);
-  const details = node("details.controls-more", {}, element);
-  node("summary", {}, details, "Penalties and rule");
-  const more = node("div.controls-main", {}, details);
+  const more = node("div.controls-more", { id: "controls-more", hidden: "" }, element);
   const problem = node("div.problem", { role: "alert" }, element);
   let timer = 0;
 
@@ -69,7 +67,7 @@ export function mount(element, api) {
 
   for (const slider of sliders(vocabSize)) addSlider(main, slider);
   addNumbers(main);
-  for (const slider of PENALTIES) addSlider(more, slider);
+  for (const slider of FURTHER) addSlider(more, slider);
   addChoices(more);
 
   function addSlider(parent, slider) {
@@ -122,6 +120,12 @@ export function mount(element, api) {
     const dice = node("button.small-button", { type: "button", title: "Another seed", "aria-label": "Another seed" }, seed, "⚄");
     dice.addEventListener("click", () => change({ seed: Math.floor(Math.random() * 1e6) }));
     addNumber(box, { key: "max_new_tokens", label: "New tokens", min: 1, max: params.most_new_tokens, whole: true });
+    const button = node("button.small-button", { type: "button", "aria-expanded": "false", "aria-controls": "controls-more" },
+      box, "Min-p, penalties, rule …");
+    button.addEventListener("click", () => {
+      more.hidden = !more.hidden;
+      set(button, { "aria-expanded": String(!more.hidden) });
+    });
   }
 
   function addNumber(parent, spec) {

@@ -7,7 +7,8 @@ import gradio as gr
 from playground.engine.sampling import SamplingParams
 from playground.ui.panel import panel
 
-DEFAULTS = {"temperature": 1.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "seed": 1, "max_new_tokens": 64}
+# What MiniMind's generate uses when nothing is said.
+DEFAULTS = {"temperature": 0.85, "top_k": 50, "top_p": 0.85, "min_p": 0.0, "seed": 1, "max_new_tokens": 64}
 MOST_NEW_TOKENS = 256
 
 

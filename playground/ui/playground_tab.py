@@ -14,6 +14,8 @@ ANSWER_TOKENS = 24
 
 def playground_tab(page: Page) -> None:
     with gr.Tab("Playground", id="playground"), gr.Row(elem_classes="board"):
+        with gr.Column(elem_classes="card area-tokens"):
+            panel("tokens")
         with gr.Column(elem_classes="card area-distribution"):
             panel("distribution")
         with gr.Column(elem_classes="card area-nucleus"):
@@ -29,8 +31,6 @@ def playground_tab(page: Page) -> None:
         with gr.Column(elem_classes="card area-answers"):
             _title(f"Distinct answers among {NUM_ANSWERS}")
             answers = panel("dots")
-        with gr.Column(elem_classes="card area-tokens"):
-            panel("tokens")
 
     def on_answers(model_name, prompt, controls):
         loaded = page.models[model_name]
