@@ -5,7 +5,7 @@ H query heads, KV key/value heads, G = H / KV query heads that share one, D head
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor, nn
@@ -36,9 +36,12 @@ class ModelConfig:
     tie_embeddings: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "hidden_size", "num_layers", "num_heads", "num_kv_heads", "head_dim"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if type(value) is not field.type and not (field.type is float and type(value) is int):
+                raise ValueError(f"{field.name} must be of type {field.type.__name__}, got {value!r}")
+            if field.type is not bool and value <= 0:
+                raise ValueError(f"{field.name} must be above 0, got {value}")
         if self.num_heads % self.num_kv_heads:
             raise ValueError(f"num_heads ({self.num_heads}) must be a multiple of num_kv_heads ({self.num_kv_heads})")
         if self.head_dim % 2:

@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -39,32 +40,31 @@ class LoadedModel:
 
 
 def embedded_names(folder: Path = EMBEDDED) -> list[str]:
-    return list(_read_json(folder / "config.json")["versions"])
+    return list(_entry(_read_json(folder / "config.json"), "versions", folder / "config.json"))
 
 
 def load_model(
     name: str, folder: Path = EMBEDDED, device: str = "cpu", dtype: torch.dtype = torch.float32
 ) -> LoadedModel:
     """One of the embedded versions, gradients off. Raises ModelFileError saying which file is wrong and how."""
-    settings = _read_json(folder / "config.json")
-    versions = settings.get("versions", {})
+    path = folder / "config.json"
+    settings = _read_json(path)
+    versions = _entry(settings, "versions", path)
     if name not in versions:
         raise ModelFileError(f"no model is called {name!r}; there are {', '.join(versions)}")
-    version = versions[name]
-    known = {field.name for field in fields(ModelConfig)}
-    try:
-        model = Transformer(ModelConfig(**{key: value for key, value in settings.items() if key in known}))
-        model.load_checkpoint_tensors(_read_weights(folder / version["file"]))
-    except ValueError as error:
-        raise ModelFileError(f"{folder / version['file']}: {error}") from None
-    model.requires_grad_(False).to(device=device, dtype=dtype).eval()
-    tokenizer = Tokenizer(_existing(folder / "tokenizer.json"))
+    file, is_chat, stop_tokens = (_entry(versions[name], key, path) for key in ("file", "chat", "stop_tokens"))
+    model = _read_model(path, settings, folder / file)
+    tokenizer = _read_tokenizer(folder / "tokenizer.json")
     if tokenizer.vocab_size > model.config.vocab_size:
         raise ModelFileError(
             f"the tokenizer has {tokenizer.vocab_size} tokens, the model only {model.config.vocab_size}"
         )
-    stop_ids = tuple(tokenizer.token_to_id(token) for token in version["stop_tokens"])
-    return LoadedModel(name, model, tokenizer, version["chat"], stop_ids, settings["trained_length"])
+    try:
+        stop_ids = tuple(tokenizer.token_to_id(token) for token in stop_tokens)
+    except ValueError as error:
+        raise ModelFileError(f"{path} names a stop token, but {error}") from None
+    model.requires_grad_(False).to(device=device, dtype=dtype).eval()
+    return LoadedModel(name, model, tokenizer, is_chat, stop_ids, _entry(settings, "trained_length", path))
 
 
 def _existing(path: Path) -> Path:
@@ -74,16 +74,46 @@ def _existing(path: Path) -> Path:
 
 
 def _read_json(path: Path) -> dict:
+    raw = _existing(path).read_bytes()
     try:
-        return json.loads(_existing(path).read_text())
-    except json.JSONDecodeError as error:
+        return json.loads(raw)
+    except ValueError as error:  # no JSON, or no text at all
         raise ModelFileError(f"{path} is not valid JSON: {error}") from None
 
 
+def _entry(settings: dict, key: str, path: Path) -> Any:
+    if not isinstance(settings, dict) or key not in settings:
+        raise ModelFileError(f"{path} has no entry {key!r} where one is needed")
+    return settings[key]
+
+
+def _read_model(config_path: Path, settings: dict, weights_path: Path) -> Transformer:
+    known = {field.name for field in fields(ModelConfig)}
+    try:
+        config = ModelConfig(**{key: value for key, value in settings.items() if key in known})
+    except ValueError as error:
+        raise ModelFileError(f"{config_path}: {error}") from None
+    tensors = _read_weights(weights_path)
+    model = Transformer(config)
+    try:
+        model.load_checkpoint_tensors(tensors)
+    except ValueError as error:
+        raise ModelFileError(f"{weights_path}: {error}") from None
+    return model
+
+
+def _read_tokenizer(path: Path) -> Tokenizer:
+    _existing(path)
+    try:
+        return Tokenizer(path)
+    except Exception as error:  # the tokenizers package raises nothing narrower
+        raise ModelFileError(f"{path} is not a tokenizer file: {error}") from None
+
+
 def _read_weights(path: Path) -> dict[str, torch.Tensor]:
-    if _existing(path).suffix != ".safetensors":
+    if path.suffix != ".safetensors":
         raise ModelFileError(f"{path} is not a .safetensors file; pickled weights are never loaded")
     try:
-        return load_file(path)
+        return load_file(_existing(path))
     except SafetensorError as error:
         raise ModelFileError(f"{path} is not a readable safetensors file: {error}") from None
