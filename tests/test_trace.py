@@ -14,7 +14,7 @@ from playground.engine.sampling import RULES, NoTokenError, SamplingParams, draw
 from playground.engine.trace import Trace
 
 PROMPT = [5, 9, 2, 44, 5]
-RECORDED = SamplingParams(temperature=1.1, top_p=0.9, seed=6)
+RECORDED = SamplingParams(temperature=1.1, top_p=0.9, seed=7)
 
 SETTINGS = [
     SamplingParams(temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p, rule=rule, **penalties)
@@ -64,7 +64,7 @@ def test_under_its_own_settings_a_run_reads_as_it_was_written(model, params):
 def test_rereading_a_run_equals_another_run_until_the_first_difference(model, trace):
     """Up to there the new settings would have written the same text; the path after it is no longer theirs."""
     firsts = []
-    for params in (replace(RECORDED, temperature=1.0), replace(RECORDED, top_p=0.7), replace(RECORDED, top_k=25)):
+    for params in (replace(RECORDED, temperature=1.05), replace(RECORDED, top_p=0.7), replace(RECORDED, top_k=25)):
         other = [step.token_id for step in generate(model, PROMPT, params, None, 12)]
         reread = trace.reread(params)
         first = reread.first_difference
