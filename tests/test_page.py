@@ -166,3 +166,27 @@ def test_stop_flags_reach_their_own_session_and_are_bounded():
         flags.start(str(visitor))
     assert len(flags._flags) <= StopFlags.LIMIT
     flags.stop("mine")  # a session long gone: no error
+
+
+def test_keys_serve_a_lecturer_and_leave_typing_alone(browser_page: Page):
+    page = browser_page
+    box = page.get_by_label("Prompt", exact=True)
+    box.fill("")
+    box.press_sequentially("gcd?1")
+    expect(box).to_have_value("gcd?1")
+    box.fill("Once upon a time")
+    page.locator("h2").first.click()
+    page.keyboard.press("g")
+    expect(page.locator(".area-tokens .note")).to_contain_text(" ms")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".area-distribution h2")).to_have_text("Next token at step 1")
+    page.keyboard.press("2")
+    expect(page.locator(".area-distribution.is-enlarged")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".is-enlarged")).to_have_count(0)
+    page.keyboard.press("t")
+    page.keyboard.press("Home")
+    expect(page.get_by_label("Temperature value")).to_have_value("0")
+    page.locator("h2").first.click()
+    page.keyboard.press("?")
+    expect(page.locator("dialog.help")).to_be_visible()

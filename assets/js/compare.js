@@ -13,7 +13,10 @@ export function mount(element) {
   const picture = svg("svg", { height: HEIGHT, role: "img", "aria-label": "Time of each step, cache on and off" }, element);
   const grid = svg("g", {}, picture);
   const lines = { off: svg("polyline.time-off", {}, picture), on: svg("polyline.time-on", {}, picture) };
-  const words = { off: svg("text.time-words-off", {}, picture, "cache off"), on: svg("text.time-words-on", {}, picture, "cache on") };
+  const legend = { y: HEIGHT - 3 };
+  svg("text.axis", { x: 0, ...legend }, picture, "ms per step:");
+  svg("text.time-words-on", { x: 110, ...legend }, picture, "— cache on");
+  svg("text.time-words-off", { x: 225, ...legend }, picture, "- - cache off");
   const note = node("p.note", {}, element);
   let value = null;
 
@@ -40,9 +43,10 @@ export function mount(element) {
     say(cells.first.ratio, ratio(sides.off.first_seconds, sides.on.first_seconds));
     say(cells.later.ratio, ratio(sides.off.later_seconds, sides.on.later_seconds));
     const counted = sides.on.fed === expected.on && sides.off.fed === expected.off;
-    say(note, `Tokens fed: P + (N − 1) = ${expected.on.toLocaleString("en")} and P·N + N(N − 1)/2 = ${expected.off.toLocaleString("en")} `
-      + `for P = ${value.prompt_length}, N = ${value.new_tokens}${counted ? ", as counted" : " (the count differs!)"}. `
-      + `Times: medians of ${value.repeats} runs a side, taking turns on ${value.machine}${value.noisy ? "; noisy: the repeats disagree" : ""}.`);
+    const count = (fed) => fed.toLocaleString("en");
+    say(note, `Tokens fed: P + (N − 1) = ${count(expected.on)} and P·N + N(N − 1)/2 = ${count(expected.off)} `
+      + `for P = ${value.prompt_length}, N = ${value.new_tokens}${counted ? ", as counted" : "; the count differs!"}. `
+      + `Medians of ${value.repeats} runs in turn on ${value.machine}${value.noisy ? "; noisy: the repeats disagree" : ""}.`);
     drawTimes();
   }
 
@@ -69,10 +73,7 @@ export function mount(element) {
     for (const side of ["on", "off"]) {
       const { seconds } = value.sides[side];
       set(lines[side], { points: seconds.map((one, step) => `${x(step).toFixed(1)},${y(1000 * one).toFixed(1)}`).join(" ") });
-      const last = 1000 * seconds[seconds.length - 1];
-      set(words[side], { x: x(seconds.length - 1) - 4, y: y(last) + (side === "on" ? -8 : 18), "text-anchor": "end" });
     }
-    set(words.off, { y: Math.max(y(1000 * off.seconds[off.seconds.length - 1]) + 20, 24) });
   }
 
   return { update(given) { value = given; draw(); }, draw };

@@ -3,7 +3,7 @@
 import { rereadStep } from "./reread.js";
 import { node, percent, pool, say, set, svg } from "./svg.js";
 
-const ROWS = 15;
+const ROWS = 14;
 const CUT_WORDS = { "top-k": "cut by top-k", "top-p": "cut by top-p", "min-p": "cut by min-p", temperature: "cut: greedy" };
 
 export function mount(element, api) {

@@ -1,9 +1,12 @@
 // Mounts the panels that Gradio makes, and draws them when the store changes.
 // A panel module exports mount(element, api) and returns { update(value)?, draw(state)? }.
 
+import { listen } from "./keys.js";
 import { store } from "./store.js";
 
 const here = new URL(".", import.meta.url);
+
+let listening = false;
 
 async function mountPanel({ name, element, props, trigger, watch, server }) {
   const { mount } = await import(new URL(`${name}.js`, here));
@@ -32,6 +35,10 @@ async function mountPanel({ name, element, props, trigger, watch, server }) {
 
 window.playgroundMount = () => {
   const queue = (window.playgroundPanels ??= []);
+  if (queue.length && !listening) {
+    listening = true;
+    listen();
+  }
   while (queue.length) {
     const panel = queue.shift();
     mountPanel(panel).catch((error) => {

@@ -6,7 +6,7 @@ const EDGE = { left: 62, right: 18, top: 14, bottom: 34 };
 
 export function mount(element, api) {
   const empty = node("p.empty-note", {}, element, "After Generate: the number of candidates at every step.");
-  const picture = svg("svg", { role: "slider", tabindex: 0, "aria-label": "Step", height: 205 }, element);
+  const picture = svg("svg", { role: "slider", tabindex: 0, "aria-label": "Step", height: 235 }, element);
   const grid = svg("g", {}, picture);
   const line = svg("polyline.nucleus-line", {}, picture);
   const dots = svg("g", {}, picture);
@@ -16,7 +16,7 @@ export function mount(element, api) {
   const title = svg("text.axis", { "text-anchor": "middle" }, picture, "decoding step");
 
   function scales(run) {
-    const width = element.clientWidth, height = 205;
+    const width = element.clientWidth, height = 235;
     const steps = Math.max(run.numSteps - 1, 1), top = Math.log(run.vocabSize);
     return {
       width, height,

@@ -6,7 +6,7 @@ export function mount(element, api) {
   const head = node("div.card-head", {}, element);
   node("h2", {}, head, "The answer, token by token");
   const status = node("span.note", { role: "status", "aria-live": "polite" }, head);
-  const prompt = node("div.token-prompt", {}, element);
+  const prompt = node("span.token-prompt", {}, head);
   const strip = node("div.token-strip", { role: "listbox", "aria-label": "Tokens of the answer" }, element);
   const empty = node("p.empty-note", {}, element, "The answer appears here, one box for each token.");
   const note = node("p.token-note", {}, element);
@@ -21,6 +21,7 @@ export function mount(element, api) {
     say(status, run ? summary(run) : "");
     if (!run) { pool(strip, 0); return; }
     say(prompt, run.prompt);
+    set(prompt, { title: run.prompt });
     const boxes = pool(strip, run.numSteps, () => node("button.token", { type: "button", role: "option", tabindex: -1 }));
     for (let index = 0; index < run.numSteps; index += 1) drawToken(boxes[index], index, run, reread, step);
     say(note, difference(reread, params));

@@ -22,7 +22,7 @@ def playground_tab(page: Page) -> None:
             _title("Nucleus size at each step")
             panel("nucleus")
         with gr.Column(elem_classes="card area-compare"):
-            _title("The same answer, cache on and off")
+            _title("Cache on and off")
             compare = gr.Button("Compare cache on / off", elem_id="compare", size="md")
             comparison = panel("compare")
         with gr.Column(elem_classes="card area-cache"):
