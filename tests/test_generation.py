@@ -351,3 +351,26 @@ def test_thirty_answers_of_the_embedded_model_are_thirty_runs(chat):
         by_itself = tokens(generate(chat.model, prompt, answer_params(params, 30)[row], None, 16, chat.stop_ids))
         assert answers[row] == [token_id for token_id in by_itself if token_id not in chat.stop_ids]
     assert len({tuple(answer) for answer in answers}) > 1
+
+
+# ---- an answer that goes on from a given beginning
+
+
+@pytest.mark.parametrize("params", [GREEDY, SAMPLED, PENALISED], ids=["greedy", "sampled", "penalised"])
+def test_going_on_from_its_own_beginning_writes_the_same_answer(model, params):
+    """The random numbers and the penalties of step 7 are those of step 7, however the first seven tokens came."""
+    whole = list(generate(model, PROMPT, params, None, 20))
+    cache = KVCache(TINY.num_layers)
+    list(generate(model, PROMPT, params, cache, 20))
+    cache.crop(len(PROMPT) + 6)
+    rest = list(generate(model, PROMPT, params, cache, 20, answer_ids=tokens(whole)[:7]))
+    assert tokens(rest) == tokens(whole)[7:]
+    assert [step.index for step in rest] == list(range(7, 20))
+    assert [step.uniform for step in rest] == [step.uniform for step in whole][7:]
+    assert [step.num_fed for step in rest] == [1] * 13
+    assert rest[-1].stop_reason == LENGTH
+
+
+def test_a_beginning_as_long_as_the_answer_is_refused(model):
+    with pytest.raises(ValueError, match="above the 4 tokens given, got 4"):
+        next(generate(model, PROMPT, GREEDY, None, 4, answer_ids=[1, 2, 3, 4]))

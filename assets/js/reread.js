@@ -23,6 +23,29 @@ export function rankRun(run) {
   return run;
 }
 
+/** Ranks a run whose first `shared` steps are those of `base`: only the others are sorted. Returns the run. */
+export function spliceRank(run, base, shared) {
+  const { vocabSize, numSteps, tokenIds } = run;
+  const at = shared * vocabSize;
+  const rest = rankSteps(run.logits.subarray(at), { numSteps: numSteps - shared, vocabSize, tokenIds: tokenIds.slice(shared) });
+  const order = { vocabSize, numSteps, sums: {}, places: new Int32Array(numSteps) };
+  for (const [name, Kind] of [["ranking", Uint32Array], ["scores", Float64Array]]) {
+    order[name] = new Kind(numSteps * vocabSize);
+    order[name].set(rankRun(base).order[name].subarray(0, at));
+    order[name].set(rest[name], at);
+  }
+  for (let step = 0; step < numSteps; step++) {
+    order.places[step] = step < shared ? placeOf(order, step, tokenIds[step]) : rest.places[step - shared];
+  }
+  run.order = order;
+  return run;
+}
+
+/** Where a token stands in a step's ranking, from 0. */
+export function placeOf({ ranking, vocabSize }, step, id) {
+  return ranking.subarray(step * vocabSize, (step + 1) * vocabSize).indexOf(id);
+}
+
 /** Every step of the recorded path under other settings. Ranks count from 1 in the model's own ranking. */
 export function reread(run, params) {
   const order = orderUnder(run, params);
@@ -45,7 +68,8 @@ export function reread(run, params) {
     result.chosenProb[step] = probAt(order, step, order.places[step], numKept, temperature);
     result.chosenRank[step] = run.order.places[step] + 1;
     result.chosenModelProb[step] = probAt(run.order, step, run.order.places[step], vocabSize, 1);
-    if (result.firstDifference === null && result.chosenIds[step] !== tokenIds[step]) result.firstDifference = step;
+    const differs = result.chosenIds[step] !== tokenIds[step] && !run.forced?.has(step);
+    if (result.firstDifference === null && differs) result.firstDifference = step;
   }
   return result;
 }

@@ -1,47 +1,76 @@
 // Takes in what a run recorded and hands it to all pictures. It draws nothing itself.
 
-import { rankRun } from "./reread.js";
+import { rankRun, spliceRank } from "./reread.js";
 
-const vocabularies = new Map(); // model name -> label of each token id
+const vocabularies = new Map(); // model name -> { labels, token_bytes } of each token id
 
 export function mount(_element, api) {
   async function take(value) {
     if (!value?.token_ids) return;
-    if (!vocabularies.has(value.model)) vocabularies.set(value.model, await api.server.vocabulary(value.model));
-    const previous = api.store.get().run;
-    const run = decode(value, vocabularies.get(value.model));
-    const isNew = previous?.id !== run.id;
-    api.store.set({ run, ...(isNew ? { step: 0 } : {}) });
+    if (!vocabularies.has(value.model)) vocabularies.set(value.model, await api.server.vocabulary_of(value.model));
+    show(api.store, decode(value, vocabularies.get(value.model)));
   }
 
   return { update: take };
 }
 
-function decode(value, vocabulary) {
+/** All pictures turn to this run; a new one begins at its first step. */
+export function show(store, run, step = 0) {
+  const isNew = store.get().run?.id !== run.id;
+  store.set({ run, ...(isNew ? { step } : {}) });
+}
+
+/** A run read from a file brings its own vocabulary. */
+export function openRun(value) {
+  return decode(value, value);
+}
+
+/**
+ * A run that shares its first `value.shared` steps with `base`: only the logits of the later ones were sent, and only
+ * they are ranked.
+ */
+export function continueRun(base, value) {
+  const run = decode({ ...value, logits: null }, { labels: base.vocabulary, token_bytes: base.tokenBytes });
+  const shared = value.shared;
+  const rest = new Float32Array(bytesOf(value.logits).buffer);
+  run.logits = new Float32Array(run.numSteps * run.vocabSize);
+  run.logits.set(base.logits.subarray(0, shared * run.vocabSize));
+  run.logits.set(rest, shared * run.vocabSize);
+  return spliceRank(run, base, shared);
+}
+
+function decode(value, { labels, token_bytes }) {
   const run = {
     id: value.id,
     model: value.model,
     prompt: value.prompt,
     promptIds: value.prompt_ids,
     promptLength: value.prompt_ids.length,
-    promptLabels: value.prompt_ids.map((id) => vocabulary[id]),
+    promptLabels: value.prompt_ids.map((id) => labels[id]),
     tokenIds: value.token_ids,
-    labels: value.token_ids.map((id) => vocabulary[id]),
+    labels: value.token_ids.map((id) => labels[id]),
     pieces: value.pieces,
     uniforms: value.uniforms,
     numFed: value.num_fed,
     cacheBytes: value.cache_bytes,
     seconds: value.seconds,
     stopReason: value.stop_reason,
-    vocabulary,
+    params: value.params, // that it was written under
+    maxNewTokens: value.max_new_tokens,
+    forced: new Set(value.forced), // steps whose token a person chose
+    vocabulary: labels,
+    tokenBytes: token_bytes,
     vocabSize: value.vocab_size,
     numSteps: value.token_ids.length,
     logits: null,
   };
   if (value.logits) {
-    const raw = Uint8Array.from(atob(value.logits), (letter) => letter.charCodeAt(0));
-    run.logits = new Float32Array(raw.buffer);
+    run.logits = new Float32Array(bytesOf(value.logits).buffer);
     rankRun(run);
   }
   return run;
+}
+
+function bytesOf(base64) {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 }

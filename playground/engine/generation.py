@@ -55,14 +55,16 @@ def generate(
     cache: KVCache | None = None,
     max_new_tokens: int = 64,
     stop_ids: Sequence[int] = (),
+    answer_ids: Sequence[int] = (),
 ) -> Iterator[Step]:
     """Yields a Step for each new token; stop iterating to cancel.
 
-    A cache that already holds the beginning of `prompt_ids` is used: only the rest is fed.
+    A cache that already holds the beginning of the text is used: only the rest is fed. `answer_ids` already stand in
+    the answer: steps are numbered on from them, with the random numbers and penalties that a whole run would have.
     Raises ValueError for an empty or unusable prompt, ContextFullError for one without room, NoTokenError naming
     the step.
     """
-    for step in generate_rows(model, prompt_ids, [params], cache, max_new_tokens, stop_ids):
+    for step in generate_rows(model, prompt_ids, [params], cache, max_new_tokens, stop_ids, answer_ids):
         yield Step(
             step.index,
             step.token_ids[0],
@@ -81,20 +83,21 @@ def generate_rows(
     cache: KVCache | None = None,
     max_new_tokens: int = 64,
     stop_ids: Sequence[int] = (),
+    answer_ids: Sequence[int] = (),
 ) -> Iterator[RowsStep]:
     """Several answers to one prompt, each under its own settings and seed. One prefill; a finished row leaves."""
     cache = cache or KVCache(model.config.num_layers)
-    _check_request(model, prompt_ids, row_params, cache, max_new_tokens)
+    _check_request(model, prompt_ids, row_params, cache, max_new_tokens, answer_ids)
     rows = list(range(len(row_params)))
     uniforms = [draw_uniforms(params.seed, max_new_tokens) for params in row_params]
-    texts = [list(prompt_ids)]  # one text until the rows part after the prefill
+    texts = [[*prompt_ids, *answer_ids]]  # one text until the rows part after the prefill
     limit = min(model.config.max_positions, cache.max_length or model.config.max_positions)
 
-    for index in range(max_new_tokens):
+    for index in range(len(answer_ids), max_new_tokens):
         logits, num_fed = _feed_unseen(model, texts, cache)
-        if index == 0 and len(rows) > 1:
+        if index == len(answer_ids) and len(rows) > 1:
             cache.expand_rows(len(rows))
-            texts = [list(prompt_ids) for _ in rows]
+            texts = [list(texts[0]) for _ in rows]
             logits = logits.expand(len(rows), -1)
         distributions = _distributions(logits, [row_params[row] for row in rows], texts, len(prompt_ids), index)
         marks = [float(uniforms[row][index]) for row in rows]
@@ -195,21 +198,26 @@ def _check_request(
     row_params: Sequence[SamplingParams],
     cache: KVCache,
     max_new_tokens: int,
+    answer_ids: Sequence[int],
 ) -> None:
     vocab_size, positions = model.config.vocab_size, model.config.max_positions
     if not len(prompt_ids):
         raise ValueError("the prompt is empty: write at least one character")
-    if min(prompt_ids) < 0 or max(prompt_ids) >= vocab_size:
-        raise ValueError(f"prompt ids must lie from 0 to {vocab_size - 1}, got {min(prompt_ids)} to {max(prompt_ids)}")
+    for name, ids in (("prompt", prompt_ids), ("answer", answer_ids)):
+        if len(ids) and (min(ids) < 0 or max(ids) >= vocab_size):
+            raise ValueError(f"{name} ids must lie from 0 to {vocab_size - 1}, got {min(ids)} to {max(ids)}")
     if not row_params:
         raise ValueError("at least one answer must be asked for")
     if max_new_tokens < 1:
         raise ValueError(f"max_new_tokens must be at least 1, got {max_new_tokens}")
+    if len(answer_ids) >= max_new_tokens:
+        raise ValueError(f"max_new_tokens must be above the {len(answer_ids)} tokens given, got {max_new_tokens}")
     room = min(positions, cache.max_length or positions)
-    if len(prompt_ids) > room:
-        raise ContextFullError(f"the prompt has {len(prompt_ids)} tokens, but there is room for {room}: shorten it")
-    if cache.position >= len(prompt_ids):
+    length = len(prompt_ids) + len(answer_ids)
+    if length > room:
+        raise ContextFullError(f"the prompt has {length} tokens, but there is room for {room}: shorten it")
+    if cache.position >= length:
         raise ValueError(
-            f"the cache already holds {cache.position} tokens and the prompt has {len(prompt_ids)}: "
+            f"the cache already holds {cache.position} tokens and the prompt has {length}: "
             "nothing is left to feed; reset or crop the cache"
         )

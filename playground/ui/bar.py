@@ -1,6 +1,5 @@
 """The bar on top of every tab: model, prompt, sliders, Generate. It owns the recorded run that the pictures read."""
 
-import base64
 import json
 import secrets
 import threading
@@ -12,11 +11,13 @@ from typing import Any
 
 import gradio as gr
 
-from playground.engine.generation import Step, generate, timed
+from playground.engine.generation import generate, timed
+from playground.engine.kv_cache import KVCache
 from playground.engine.trace import Trace
 from playground.models.loading import EMBEDDED, LoadedModel
 from playground.ui.controls import controls_panel, new_tokens, sampling_params
 from playground.ui.panel import panel
+from playground.ui.runs import Run, RunStore, at_rest, payload, vocabulary
 
 TICK_SECONDS = 0.15  # a stream of single tokens would cost more than the model
 MODEL_QUEUE = "model"  # all that runs the model waits in one line, so that times are not disturbed
@@ -31,6 +32,7 @@ class Page:
     prompt: gr.Textbox
     controls: gr.HTML  # its value is a dict for `sampling_params` and `new_tokens`
     run: gr.HTML  # what the last press of Generate recorded
+    runs: RunStore  # the same on this side, for exports and forks
     generated: Any  # the event that ends when a run is complete: page.generated.then(...)
 
 
@@ -38,6 +40,7 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
     first = next(iter(models))
     examples = load_examples()
     stops = StopFlags()
+    runs = RunStore()
     with gr.Column(elem_id="bar"):
         with gr.Row(elem_id="bar-prompt", equal_height=True):
             model_name = gr.Dropdown(
@@ -58,13 +61,14 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
             stop = gr.Button("Stop", elem_id="stop", min_width=80, scale=0)
         controls = controls_panel(models[first].model.config.vocab_size)
 
-        def vocabulary(name: str) -> list[str]:
-            return models[name].tokenizer.labels()
+        def vocabulary_of(name: str) -> dict[str, list[str]]:
+            labels, token_bytes = vocabulary(models[name])
+            return {"labels": labels, "token_bytes": token_bytes}
 
-        run = panel("run_data", server_functions=[vocabulary], elem_id="run")
+        run = panel("run_data", server_functions=[vocabulary_of], elem_id="run")
 
     def on_generate(model_name, prompt, controls, request: gr.Request):
-        yield from run_payloads(models[model_name], prompt, controls, stops.start(request.session_hash))
+        yield from run_payloads(models[model_name], prompt, controls, stops.start(request.session_hash), runs)
 
     def on_stop(request: gr.Request):
         stops.stop(request.session_hash)
@@ -87,7 +91,7 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
         concurrency_limit=1,
         show_progress="hidden",
     )
-    return Page(models, model_name, prompt, controls, run, generated)
+    return Page(models, model_name, prompt, controls, run, runs, generated)
 
 
 def prompt_ids_of(loaded: LoadedModel, prompt: str) -> list[int]:
@@ -105,43 +109,26 @@ def prompt_ids_of(loaded: LoadedModel, prompt: str) -> list[int]:
     return ids
 
 
-def run_payloads(loaded: LoadedModel, prompt: str, controls: dict | None, stopped: threading.Event) -> Iterator[dict]:
+def run_payloads(
+    loaded: LoadedModel, prompt: str, controls: dict | None, stopped: threading.Event, runs: RunStore
+) -> Iterator[dict]:
     """The run as the browser takes it: what there is every tick, and at the end the logits of all steps too."""
-    params = sampling_params(controls)
-    prompt_ids = prompt_ids_of(loaded, prompt)
+    params, most = sampling_params(controls), new_tokens(controls)
+    prompt_ids, cache = prompt_ids_of(loaded, prompt), KVCache(loaded.model.config.num_layers)
     run_id, steps, seconds, shown_at = secrets.token_hex(8), [], [], time.perf_counter()
-    steps_with_times = timed(generate(loaded.model, prompt_ids, params, None, new_tokens(controls), loaded.stop_ids))
-    for step, duration in steps_with_times:
+    for step, duration in timed(generate(loaded.model, prompt_ids, params, cache, most, loaded.stop_ids)):
         steps.append(step)
         seconds.append(duration)
         if stopped.is_set():
             break
         if step.stop_reason is None and time.perf_counter() - shown_at > TICK_SECONDS:
             shown_at = time.perf_counter()
-            yield _payload(run_id, loaded, prompt, prompt_ids, steps, seconds)
-    trace = Trace(steps, prompt_ids, seconds)
-    logits = base64.b64encode(trace.logits.numpy().astype("<f4").tobytes()).decode()
-    yield _payload(run_id, loaded, prompt, prompt_ids, steps, seconds) | {"logits": logits}
-
-
-def _payload(
-    run_id: str, loaded: LoadedModel, prompt: str, prompt_ids: list[int], steps: list[Step], seconds: list[float]
-) -> dict:
-    token_ids = [step.token_id for step in steps]
-    return {
-        "id": run_id,
-        "model": loaded.name,
-        "prompt": prompt,
-        "prompt_ids": prompt_ids,
-        "token_ids": token_ids,
-        "pieces": list(loaded.tokenizer.stream(token_ids)),
-        "uniforms": [step.uniform for step in steps],
-        "num_fed": [step.num_fed for step in steps],
-        "cache_bytes": [step.cache_bytes for step in steps],
-        "seconds": seconds,
-        "stop_reason": steps[-1].stop_reason or "stopped by hand",
-        "vocab_size": loaded.model.config.vocab_size,
-    }
+            so_far = Trace(steps, prompt_ids, seconds)
+            yield payload(Run.of(loaded, prompt, so_far, params, most, id=run_id), logits_from=None)
+    trace = at_rest(Trace(steps, prompt_ids, seconds))
+    run = Run.of(loaded, prompt, trace, params, most, id=run_id, cache=cache)
+    runs.put(run)
+    yield payload(run)
 
 
 class StopFlags:

@@ -1,0 +1,67 @@
+"""Goes on from the middle of a recorded answer: another token is forced, or the settings have changed.
+
+What stands before that place is shared: its steps are the recorded ones, and its keys and values come from the cache
+of the recorded run, cloned and cut back, so that two branches never write into one cache.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from playground.engine.generation import LENGTH, STOP_TOKEN, Step, generate, timed
+from playground.engine.kv_cache import KVCache
+from playground.engine.model import Transformer
+from playground.engine.sampling import SamplingParams
+from playground.engine.trace import Trace
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A whole answer; its first `num_shared` steps are those of the recorded one."""
+
+    trace: Trace
+    cache: KVCache
+    num_shared: int
+    num_reused: int  # tokens, prompt included, that the kept cache saved from being fed again
+    num_fed: int  # tokens fed to write the rest
+
+
+def go_on(
+    model: Transformer,
+    recorded: Trace,
+    num_shared: int,
+    params: SamplingParams,
+    forced_id: int | None = None,
+    cache: KVCache | None = None,
+    max_new_tokens: int = 64,
+    stop_ids: Sequence[int] = (),
+) -> Branch:
+    """Keeps `num_shared` recorded steps, forces the next token if asked to, and writes the rest under `params`.
+
+    `cache`: of the recorded run after its last step; without one the shared text is fed again.
+    Raises ValueError for a place or a token that does not exist, and what `generate` raises.
+    """
+    steps, seconds = recorded.steps[:num_shared], list(recorded.seconds[:num_shared])
+    if not 0 <= num_shared <= len(recorded.steps) - (forced_id is not None):
+        raise ValueError(f"the answer has {len(recorded.steps)} steps, so none can begin at step {num_shared}")
+    if forced_id is not None:
+        steps.append(_forced(recorded.steps[num_shared], forced_id, model, stop_ids, max_new_tokens))
+        seconds += recorded.seconds[num_shared : num_shared + 1]
+    path = [step.token_id for step in steps]
+    cache = cache.clone() if cache else KVCache(model.config.num_layers)
+    cache.crop(min(len(recorded.prompt_ids) + num_shared, len(recorded.prompt_ids) + len(path) - 1))
+    num_reused, num_fed = cache.position, 0
+    if not steps or steps[-1].stop_reason is None:
+        more = generate(model, recorded.prompt_ids, params, cache, max_new_tokens, stop_ids, path)
+        for step, duration in timed(more):
+            steps.append(step)
+            seconds.append(duration)
+            num_fed += step.num_fed
+    return Branch(Trace(steps, recorded.prompt_ids, seconds), cache, num_shared, num_reused, num_fed)
+
+
+def _forced(step: Step, token_id: int, model: Transformer, stop_ids: Sequence[int], max_new_tokens: int) -> Step:
+    """The recorded step, but a person chose."""
+    if not 0 <= token_id < model.config.vocab_size:
+        raise ValueError(f"no token has id {token_id}; ids go from 0 to {model.config.vocab_size - 1}")
+    at_end = LENGTH if step.index + 1 >= max_new_tokens else None
+    return replace(step, token_id=token_id, stop_reason=STOP_TOKEN if token_id in stop_ids else at_end)

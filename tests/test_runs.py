@@ -1,0 +1,139 @@
+"""A recorded run outlives its request in a bounded store, and its page in a file."""
+
+import base64
+import json
+
+import pytest
+import torch
+
+from playground.engine.generation import LENGTH, STOP_TOKEN, generate, timed
+from playground.engine.kv_cache import KVCache
+from playground.engine.sampling import SamplingParams
+from playground.engine.trace import Trace
+from playground.experiments.sampling_fork import go_on
+from playground.ui.runs import Run, RunFileError, RunStore, at_rest, from_json, payload, to_json
+
+PROMPT = [5, 9, 2, 44]
+PARAMS = SamplingParams(temperature=1.2, top_k=30, seed=8)
+
+
+def recorded_run(model, steps: int = 12, params: SamplingParams = PARAMS) -> Run:
+    cache = KVCache(model.config.num_layers)
+    trace = at_rest(Trace.record(timed(generate(model, PROMPT, params, cache, steps)), PROMPT))
+    labels = [f"t{token_id}" for token_id in range(model.config.vocab_size)]
+    return Run("tiny", "a prompt", trace, params, steps, [labels[id] for id in trace.token_ids], labels, labels, cache)
+
+
+# ---- the store
+
+
+def test_the_oldest_run_goes_first_and_the_newest_always_stays(model):
+    runs = [recorded_run(model, 3) for _ in range(4)]
+    store = RunStore(most_runs=3)
+    for run in runs:
+        store.put(run)
+    assert [store.get(run.id) is run for run in runs] == [False, True, True, True]
+
+    small = RunStore(most_bytes=runs[0].num_bytes + 1)
+    for run in runs:
+        small.put(run)
+    assert len(small) == 1 and small.get(runs[-1].id) is runs[-1]
+
+
+def test_ids_can_not_be_guessed_from_one_another(model):
+    ids = {recorded_run(model, 1).id for _ in range(20)}
+    assert len(ids) == 20 and all(len(run_id) == 16 for run_id in ids)
+
+
+def test_a_trace_at_rest_reads_as_before(model):
+    trace = Trace.record(timed(generate(model, PROMPT, PARAMS, None, 9)), PROMPT)
+    for params in (PARAMS, SamplingParams(temperature=0.3, repetition_penalty=1.5), SamplingParams(temperature=0)):
+        assert at_rest(trace).to_frame(params).equals(trace.to_frame(params))
+
+
+# ---- the file
+
+
+def test_a_run_read_from_its_file_is_the_run(model):
+    run = recorded_run(model)
+    again = from_json(to_json(run))
+    assert payload(again) == payload(run) | {"id": again.id}
+    assert (again.labels, again.token_bytes, again.cache) == (run.labels, run.token_bytes, None)
+    assert again.trace.to_frame(SamplingParams(top_p=0.5)).equals(run.trace.to_frame(SamplingParams(top_p=0.5)))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1, 2]", '"run"', "{}", "[" * 100_000, '{"format": "something else"}'])
+def test_a_file_that_is_no_run_is_one_sentence(text):
+    with pytest.raises(RunFileError, match=r"^The file is (not JSON|JSON, but not)[^\n]*\.$"):
+        from_json(text)
+
+
+@pytest.mark.parametrize(
+    "field", ["token_ids", "uniforms", "logits", "params", "labels", "cache_bytes", "prompt", "pieces"]
+)
+@pytest.mark.parametrize("value", [None, 7, [], [None], [[-1]], {"temperature": -3}, [1e400]])
+def test_a_spoilt_field_is_named(model, field, value):
+    data = json.loads(to_json(recorded_run(model, 2)))
+    data[field] = value
+    with pytest.raises(RunFileError, match=r"^The file[^\n]*\.$") as caught:
+        from_json(json.dumps(data))
+    assert field in str(caught.value) or "settings" in str(caught.value)
+
+
+@pytest.mark.parametrize("logit", [float("nan"), float("inf")])
+def test_logits_that_allow_no_choice_are_refused(model, logit):
+    data = json.loads(to_json(recorded_run(model, 2)))
+    logits = torch.full((2, model.config.vocab_size), logit)
+    data["logits"] = base64.b64encode(logits.numpy().tobytes()).decode()
+    with pytest.raises(RunFileError, match="from which a token can be chosen"):
+        from_json(json.dumps(data))
+
+
+# ---- going on from the middle
+
+
+def test_the_recorded_token_forced_again_gives_the_recorded_answer(model):
+    run = recorded_run(model)
+    for place in (0, 5, 11):
+        branch = go_on(model, run.trace, place, PARAMS, run.trace.token_ids[place], run.cache, 12)
+        assert branch.trace.token_ids == run.trace.token_ids
+        assert torch.allclose(branch.trace.logits, run.trace.logits, atol=1e-5)
+        assert branch.trace.stop_reason == LENGTH
+
+
+def test_two_branches_from_one_cache_do_not_meet(model):
+    """transformers#32681: the second continuation of a shared prefix read what the first had written."""
+    run = recorded_run(model)
+    kept = [layer.stored()[0].clone() for layer in run.cache.layers]
+    for token_id in (3, 17):
+        branch = go_on(model, run.trace, 4, PARAMS, token_id, run.cache, 12)
+        alone = go_on(model, run.trace, 4, PARAMS, token_id, None, 12)
+        assert branch.trace.token_ids == alone.trace.token_ids
+        assert branch.trace.token_ids[:5] == [*run.trace.token_ids[:4], token_id]
+        assert (branch.num_reused, branch.num_fed) == (len(PROMPT) + 4, 7)
+        assert (alone.num_reused, alone.num_fed) == (0, len(PROMPT) + 4 + 7)
+    assert all(torch.equal(layer.stored()[0], keys) for layer, keys in zip(run.cache.layers, kept, strict=True))
+
+
+def test_new_settings_go_on_from_the_first_step_that_they_change(model):
+    """What the page does under a moving slider: the steps before are the same, so nobody need write them again."""
+    run = recorded_run(model)
+    settings = [SamplingParams(temperature=1.2 - 0.01 * tenth, top_k=30, seed=8) for tenth in range(1, 60)]
+    places = [run.trace.reread(other).first_difference for other in settings]
+    other, place = next(pair for pair in zip(settings, places, strict=True) if pair[1])
+    branch = go_on(model, run.trace, place, other, None, run.cache, 12)
+    assert branch.trace.token_ids == [step.token_id for step in generate(model, PROMPT, other, None, 12)]
+    assert branch.num_reused == len(PROMPT) + place - 1
+
+
+def test_a_forced_end_ends_the_answer(model):
+    run = recorded_run(model)
+    branch = go_on(model, run.trace, 4, PARAMS, 7, run.cache, 12, stop_ids=[7])
+    assert (len(branch.trace.steps), branch.trace.stop_reason, branch.num_fed) == (5, STOP_TOKEN, 0)
+
+
+@pytest.mark.parametrize(("place", "token_id"), [(12, 3), (-1, 3), (2, 61), (2, -1)])
+def test_a_place_or_token_that_does_not_exist_is_named(model, place, token_id):
+    run = recorded_run(model)
+    with pytest.raises(ValueError, match=r"12 steps|no token has id"):
+        go_on(model, run.trace, place, PARAMS, token_id, run.cache, 12)
