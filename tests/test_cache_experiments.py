@@ -7,6 +7,7 @@ import torch
 
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import ModelConfig
+from playground.engine.taps import tapped
 from playground.experiments.altered import twin, unmasked, with_kv_heads, with_scaled_feed_forward
 from playground.experiments.attention import (
     ADDED,
@@ -23,10 +24,11 @@ from playground.experiments.attention import (
 )
 from playground.experiments.classifier import read_once
 from playground.experiments.growth import CacheSize, cache_growth, ghost_sizes, stored_rows
-from playground.experiments.keeping import ROUNDING, changes, swap_cache
+from playground.experiments.keeping import APPENDED, CHANGED, FED_ON, ROUNDING, SCALED, UNMASKED, changes, swap_cache
 from playground.experiments.kv_heads import compare_kv_heads
 from playground.experiments.reads import count_reads
 from playground.experiments.training_cache import train_with_cache
+from playground.experiments.walk import CACHE, COMPUTED, walk_token
 
 PROMPT, ANSWER = [5, 9, 2, 40, 17, 33], [8, 21, 50, 3]
 TEXT = PROMPT + ANSWER[:-1]  # what the cache holds at the end: the last token is chosen, never fed
@@ -107,19 +109,19 @@ def five(model):
 
 
 def test_a_later_token_changes_nothing_before_it(five):
-    assert five["changed"].earlier == [0.0, 0.0]  # exactly, in every layer
-    assert min(five["changed"].later) > 0.1
+    assert five[CHANGED].earlier == [0.0, 0.0]  # exactly, in every layer
+    assert min(five[CHANGED].later) > 0.1
 
 
 def test_without_the_mask_the_second_layer_feels_a_later_token(five):
-    first, second = five["changed, no mask"].earlier
+    first, second = five[UNMASKED].earlier
     assert first == 0.0  # the first layer's K and V come from the token alone
     assert second > 0.01
 
 
 def test_appending_changes_nothing_that_is_stored(five):
-    assert five["appended to the cache"].earlier == [0.0, 0.0]
-    assert max(five["appended"].earlier) < ROUNDING  # computed anew, in a larger matrix product
+    assert five[FED_ON].earlier == [0.0, 0.0]
+    assert max(five[APPENDED].earlier) < ROUNDING  # computed anew, in a larger matrix product
 
 
 def test_an_early_token_changes_the_rows_after_it(model):
@@ -130,7 +132,7 @@ def test_an_early_token_changes_the_rows_after_it(model):
 
 
 def test_the_feed_forward_does_touch_keys_and_values_of_later_layers(five):
-    first, second = five["feed-forward scaled"].earlier
+    first, second = five[SCALED].earlier
     assert first == 0.0 and second > 0.01
 
 
@@ -144,6 +146,42 @@ def test_one_layers_cache_is_of_no_use_in_another(model):
     assert same.largest_difference == 0.0
     torch.testing.assert_close(same.logits, logits_of(model, TEXT)[0, -1], atol=1e-5, rtol=1e-5)
     assert swap_cache(model, TEXT, source=0, target=1).largest_difference > 0.05
+
+
+# The walk of the second token through the second layer
+
+
+def test_the_second_token_computes_its_own_rows_and_fetches_those_of_the_first(model):
+    stages = {stage.name: stage.rows for stage in walk_token(model, TEXT).stages}
+    assert [(row.what, row.position, row.source) for row in stages["fetch"]] == [("key", 0, CACHE), ("value", 0, CACHE)]
+    assert [(row.what, row.position) for row in stages["project"]] == [("query", 1), ("key", 1), ("value", 1)]
+    assert {row.source for row in stages["project"]} == {COMPUTED}
+    assert [row.what for row in stages["keep"]] == ["key", "value"]  # not the query
+    assert sum(stages["weigh"][0].numbers) == pytest.approx(1)
+
+
+def test_what_the_walk_spells_out_is_what_the_model_does(model):
+    """Its output is what enters the next layer, and of the last layer what the head reads."""
+    with tapped(model, "hidden") as hidden:
+        logits = logits_of(model, TEXT[:2])
+    torch.testing.assert_close(walk_token(model, TEXT, layer=0).output, hidden[1][0, 1], atol=1e-5, rtol=1e-5)
+    output = walk_token(model, TEXT, layer=1).output
+    normed = torch.nn.functional.rms_norm(output, output.shape, model.final_norm, model.config.rms_norm_eps)
+    torch.testing.assert_close(model.embedding @ normed, logits[0, 1], atol=1e-5, rtol=1e-5)
+
+
+def test_the_rows_from_the_cache_are_those_that_would_be_computed_again(model):
+    assert walk_token(model, TEXT).anew_difference < 1e-5
+    fetched = walk_token(model, TEXT, position=5).stages[2].rows
+    assert len(fetched) == 10
+    keys, _ = stored_rows(model, TEXT)[1]
+    assert fetched[8].numbers == pytest.approx(keys[0, 4, :6].tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize(("position", "layer"), [(0, 1), (9, 1), (1, 2)])
+def test_a_walk_needs_a_past_and_a_layer(model, position, layer):
+    with pytest.raises(ValueError, match=r"position|layer"):
+        walk_token(model, TEXT, position, layer)
 
 
 # Attention

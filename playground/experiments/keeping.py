@@ -14,6 +14,7 @@ from playground.engine.model import Transformer
 from playground.experiments.altered import unmasked, with_scaled_feed_forward
 from playground.experiments.growth import stored_rows
 
+CHANGED, UNMASKED, APPENDED, FED_ON, SCALED = "changed", "unmasked", "appended", "fed on", "scaled"
 ROUNDING = 1e-4  # another matrix size adds in another order: float32 then differs by about 1e-6, a real change by 0.1
 
 
@@ -40,7 +41,11 @@ class Change:
 def changes(
     model: Transformer, token_ids: Sequence[int], position: int, new_id: int, factor: float = 1.5
 ) -> list[Change]:
-    """Five experiments on one text of at least two tokens; `position` is 1 or later."""
+    """Five experiments on one text of at least two tokens; `position` is 1 or later.
+
+    CHANGED: `new_id` stands at `position`. UNMASKED: the same where every token reads every other. APPENDED: eight more
+    tokens, all computed anew. FED_ON: the same eight fed to the cache. SCALED: layer 1's feed-forward times `factor`.
+    """
     ids, changed, longer = list(token_ids), list(token_ids), list(token_ids)
     if not 1 <= position < len(ids):
         raise ValueError(f"the changed position must lie from 1 to {len(ids) - 1}, got {position}")
@@ -51,13 +56,11 @@ def changes(
     scaled = with_scaled_feed_forward(model, 0, factor)
     length = len(ids)
     return [
-        Change("changed", position, largest_change(before, stored_rows(model, changed))),
-        Change(
-            "changed, no mask", position, largest_change(stored_rows(open_model, ids), stored_rows(open_model, changed))
-        ),
-        Change("appended", length, largest_change(before, stored_rows(model, longer))),
-        Change("appended to the cache", length, _change_by_feeding_on(model, ids, ids[-8:])),
-        Change("feed-forward scaled", length, largest_change(before, stored_rows(scaled, ids))),
+        Change(CHANGED, position, largest_change(before, stored_rows(model, changed))),
+        Change(UNMASKED, position, largest_change(stored_rows(open_model, ids), stored_rows(open_model, changed))),
+        Change(APPENDED, length, largest_change(before, stored_rows(model, longer))),
+        Change(FED_ON, length, _change_by_feeding_on(model, ids, ids[-8:])),
+        Change(SCALED, length, largest_change(before, stored_rows(scaled, ids))),
     ]
 
 

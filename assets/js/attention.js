@@ -1,0 +1,141 @@
+// Who reads whom: a strip for the token of this step, and the matrix of all rows so far.
+// With a cache a step computes its last row only; the rows above it are what a run without one computes again.
+
+import { drawChips } from "./heatmap.js";
+import { look } from "./cache_source.js";
+import { node, percent, pool, say, set } from "./svg.js";
+
+const LABEL = 118;
+
+export function mount(element, api) {
+  const bar = node("div.attention-bar", {}, element);
+  const layers = node("div.chips", { role: "group", "aria-label": "Layer" }, bar);
+  const heads = node("div.chips", { role: "group", "aria-label": "Head" }, bar);
+  const lead = node("p.strip-words", {}, element);
+  const strip = node("div.token-strip.small-tokens.weights", {}, element);
+  const canvas = node("canvas.matrix", { role: "img" }, element);
+  const words = node("p.note", { "aria-live": "off" }, element);
+  let value = null;
+  let head = -1; // -1: the mean of all heads
+  let shown = null;
+
+  canvas.addEventListener("pointermove", (event) => { if (shown) say(words, describe(shown, event.offsetX, event.offsetY)); });
+  canvas.addEventListener("pointerleave", () => { if (shown) say(words, shown.summary); });
+  canvas.addEventListener("click", (event) => {
+    const row = shown && Math.floor(event.offsetY / shown.cell) + shown.firstRow;
+    if (shown && row < value.labels.length) api.store.set({ step: Math.max(0, row - value.prompt_length + 1) });
+  });
+
+  function draw(state) {
+    element.classList.toggle("is-empty", !value);
+    if (!value || !element.clientWidth) return;
+    drawChips(layers, value, (layer) => look(element, { layer }));
+    drawHeads(heads, value.num_heads, head, (chosen) => { head = chosen; draw(api.store.get()); });
+    const row = Math.min(value.labels.length - 1, value.prompt_length - 1 + (state.step ?? 0));
+    const read = (from, to) => weightAt(value, head, from, to);
+    drawStrip(strip, value, row, read);
+    say(lead, `What “${value.labels[row]}” (position ${row}) reads, layer ${value.layer + 1}, ${head < 0 ? "mean of all heads" : `head ${head + 1}`}`);
+    shown = { ...size(element, value, row), value, row, read };
+    shown.summary = `With the cache this step computes one row of ${row + 1} weights. Without it, all ${row + 1} rows again: ` +
+      `${((row + 1) ** 2).toLocaleString("en")} scores, of which the mask hides ${((row * (row + 1)) / 2).toLocaleString("en")}.`;
+    paint(canvas, shown);
+    set(canvas, { "aria-label": `Attention weights, ${row + 1} rows` });
+    say(words, shown.summary);
+  }
+
+  return {
+    update(next) {
+      value = next?.weights ? decode(next) : null;
+      if (value && head >= value.num_heads) head = -1;
+      draw(api.store.get());
+    },
+    draw,
+  };
+}
+
+function decode(value) {
+  const raw = Uint8Array.from(atob(value.weights), (letter) => letter.charCodeAt(0));
+  return { ...value, weights: new Uint16Array(raw.buffer) };
+}
+
+// weights: (head, row from first_row on, position), 65,535 for 1.
+function weightAt({ weights, num_heads, first_row, labels }, head, row, position) {
+  const length = labels.length, rows = length - first_row;
+  const one = (which) => weights[(which * rows + row - first_row) * length + position] / 65535;
+  if (head >= 0) return one(head);
+  let sum = 0;
+  for (let which = 0; which < num_heads; which += 1) sum += one(which);
+  return sum / num_heads;
+}
+
+function drawHeads(holder, count, chosen, choose) {
+  const buttons = pool(holder, count + 1, (index) => {
+    const button = node("button.small-button", { type: "button" }, null, index ? `Head ${index}` : "Mean");
+    button.addEventListener("click", () => choose(index - 1));
+    return button;
+  });
+  for (let index = 0; index <= count; index += 1) set(buttons[index], { "aria-pressed": index - 1 === chosen });
+}
+
+function drawStrip(strip, value, row, read) {
+  const tokens = pool(strip, value.labels.length, () => node("span.token"));
+  value.labels.forEach((label, position) => {
+    const isSeen = position <= row && row >= value.first_row;
+    const weight = isSeen ? read(row, position) : 0;
+    const token = tokens[position];
+    say(token, label);
+    token.hidden = position > row;
+    token.style.setProperty("--share", Math.sqrt(weight));
+    set(token, { title: `position ${position}: ${percent(weight)}`, "data-weight": weight.toFixed(4) });
+    token.classList.toggle("is-chosen", position === row);
+  });
+}
+
+function size(element, value, row) {
+  const width = element.clientWidth, rows = row + 1 - value.first_row;
+  const cell = Math.max(2, Math.min(22, (width - LABEL) / (row + 1), 560 / Math.max(1, rows)));
+  return { cell, width, firstRow: value.first_row, left: cell >= 9 ? LABEL : 0 };
+}
+
+function paint(canvas, { cell, width, firstRow, left, value, row, read }) {
+  const height = (row + 1 - firstRow) * cell + 4, scale = window.devicePixelRatio || 1;
+  set(canvas, { width: Math.round(width * scale), height: Math.round(height * scale) });
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const style = getComputedStyle(canvas), colour = (variable) => style.getPropertyValue(variable).trim();
+  const [kept, grid, accent, ink_, muted] = ["--kept", "--grid", "--accent", "--ink", "--muted"].map(colour);
+  const ink = canvas.getContext("2d");
+  ink.scale(scale, scale);
+  ink.textBaseline = "middle";
+  ink.font = `${Math.min(15, cell - 1)}px "DejaVu Sans Mono", monospace`;
+  const gap = cell > 6 ? 1 : 0;
+  for (let from = firstRow; from <= row; from += 1) {
+    const top = (from - firstRow) * cell + 2;
+    if (left) {
+      ink.globalAlpha = 1;
+      ink.fillStyle = from === row ? accent : muted;
+      const label = value.labels[from];
+      ink.fillText(label.length > 11 ? `${label.slice(0, 10)}…` : label, 0, top + cell / 2);
+    }
+    for (let to = 0; to <= from; to += 1) {
+      ink.globalAlpha = 0.5;
+      ink.fillStyle = grid;
+      ink.fillRect(left + to * cell, top, cell - gap, cell - gap);
+      ink.globalAlpha = Math.sqrt(read(from, to)) * (from === row ? 1 : 0.6);
+      ink.fillStyle = from === row ? accent : kept;
+      ink.fillRect(left + to * cell, top, cell - gap, cell - gap);
+    }
+  }
+  ink.globalAlpha = 1;
+  ink.strokeStyle = accent;
+  ink.lineWidth = 2;
+  ink.strokeRect(left - 1, (row - firstRow) * cell + 1, (row + 1) * cell + 1, cell + 1);
+}
+
+function describe({ cell, firstRow, left, value, row, read, summary }, x, y) {
+  const from = Math.floor((y - 2) / cell) + firstRow, to = Math.floor((x - left) / cell);
+  if (from < firstRow || from > row || to < 0 || to > row) return summary;
+  const names = `“${value.labels[from]}” (${from}) and “${value.labels[to]}” (${to})`;
+  if (to > from) return `${names}: hidden by the mask, a later token`;
+  return `${names}: ${percent(read(from, to))} of what it reads`;
+}

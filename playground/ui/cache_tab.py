@@ -1,0 +1,185 @@
+"""Inside the cache: how it grows, why it may be kept, what attention reads."""
+
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+
+from playground.experiments.attention import attention_weights
+from playground.experiments.growth import cache_growth
+from playground.experiments.reads import count_reads
+from playground.figures.cache import allocated_figure, growth_figure, reads_figure
+from playground.ui import cache_values as values
+from playground.ui.bar import MODEL_QUEUE, Page
+from playground.ui.cache_values import Text
+from playground.ui.lesson import Section, read_lesson
+from playground.ui.panel import figure_json, panel, plot_panel
+
+
+def cache_tab(page: Page) -> None:
+    words = read_lesson("cache")
+    with gr.Tab("Inside the cache", id="cache"), gr.Tabs(elem_id="cache-tabs"):
+        with gr.Tab("How it grows", id="growth"):
+            _growth_section(page, words)
+        with gr.Tab("Why it may be kept", id="keeping"):
+            _keeping_section(page, words)
+        with gr.Tab("What attention reads", id="attention"):
+            _attention_section(page, words)
+        with gr.Tab("Reads, heads, training", id="more"):
+            _more_section(page, words)
+
+
+def _growth_section(page: Page, words: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="cache-section"):
+        source = _source()
+        with gr.Row(elem_classes="cache-board two-one"):
+            with _card(words["growth"]):
+                panel("cache_growth")
+            with _card(words["size"]):
+                formula = panel("bars", elem_classes=["formula"])
+        with gr.Row(elem_classes="cache-board one-one"):
+            with _card(words["curve"]):
+                curve = plot_panel(elem_id="growth-curve")
+            with _card(words["allocated"]):
+                allocated = plot_panel(elem_id="allocated-curve")
+        with _card(words["heat"]):
+            heat = panel("heatmap")
+
+    def on_text(text: Text):
+        model, steps = text.loaded.model, (text.prompt_ids, text.answer_ids)
+        growing = cache_growth(model, *steps)
+        room = len(text.prompt_ids) + len(text.answer_ids)  # the smallest round buffer that would do
+        static_length = next(length for length in (64, 128, 256, 512, 1024, 2048, room) if length >= room)
+        static = cache_growth(model, *steps, static_length=static_length)
+        last = growing[growing.step == growing.step.max()]
+        tokens = growing.groupby("step").tokens.first().tolist()
+        return (
+            values.formula_value(text, int(last.filled_bytes.sum())),
+            figure_json(growth_figure(growing, values.ghost_curves(text, tokens))),
+            figure_json(allocated_figure(growing, static, static_length)),
+            values.heat_value(text),
+        )
+
+    _answer(page, source, on_text, [formula, curve, allocated, heat])
+
+
+def _keeping_section(page: Page, words: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="cache-section"):
+        source = _source()
+        with _card(words["keeping"]):
+            moved = panel("changes")
+        with gr.Row(elem_classes="cache-board two-one"):
+            with _card(words["walk"]):
+                walk = panel("stepper")
+            with _card(words["swap"]):
+                swap = panel("bars")
+
+    def on_text(text: Text):
+        if len(text.stored_ids) < 2:
+            raise gr.Error("This needs a text of at least two tokens: write a longer prompt.", print_exception=False)
+        return values.changes_value(text, words), values.walk_value(text, words), values.swap_value(text)
+
+    _answer(page, source, on_text, [moved, walk, swap])
+
+
+def _attention_section(page: Page, words: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="cache-section"):
+        source = _source()
+        with gr.Row(elem_classes="cache-board two-one"):
+            with _card(words["attention"]):
+                picture = panel("attention")
+            with gr.Column(elem_classes="cache-stack"):
+                with _card(words["mask"]):
+                    mask = panel("mask")
+                with _card(words["sinks"]):
+                    sinks = panel("bars")
+        with _card(words["shapes"]):
+            shapes = panel("table")
+
+    def on_text(text: Text):
+        weights = attention_weights(text.loaded.model, text.stored_ids)
+        return (
+            values.attention_value(text, weights),
+            values.sinks_value(text, weights),
+            values.shapes_value(text),
+            values.mask_value(text),
+        )
+
+    _answer(page, source, on_text, [picture, sinks, shapes, mask])
+
+
+def _more_section(page: Page, words: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="cache-section"):
+        source = _source()
+        with gr.Row(elem_classes="cache-board one-one"):
+            with _card(words["reads"]):
+                reads = plot_panel(elem_id="reads-curve")
+            with _card(words["heads"]):
+                heads = panel("bars")
+        with gr.Row(elem_classes="cache-board one-one"):
+            with _card(words["classifier"]):
+                classifier = panel("table")
+            with _card(words["training"]):
+                training = panel("table")
+
+    def on_text(text: Text):
+        counts = count_reads(text.loaded.model, text.prompt_ids, text.answer_ids)
+        return (
+            figure_json(reads_figure(counts, len(text.prompt_ids))),
+            values.heads_value(text),
+            values.classifier_value(text),
+            values.training_value(text),
+        )
+
+    _answer(page, source, on_text, [reads, heads, classifier, training])
+
+
+def _source() -> gr.HTML:
+    return panel("cache_source", events=["changed"])
+
+
+def _card(section: Section) -> gr.Column:
+    with gr.Column(elem_classes="card needs-run") as card:
+        gr.Markdown(f"## {section.title}", elem_classes="card-title")
+        gr.Markdown(section.text, elem_classes="card-words")
+    return card
+
+
+def _answer(page: Page, source: gr.HTML, on_text: Callable[[Text], tuple], outputs: list[gr.HTML]) -> None:
+    """Runs the experiments when the answer, the layer or the token looked at is another one."""
+
+    def on_change(request: dict | None):
+        return on_text(checked_text(page, request))
+
+    source.changed(
+        on_change,
+        source,
+        outputs,
+        concurrency_id=MODEL_QUEUE,
+        concurrency_limit=1,
+        show_progress="hidden",
+        trigger_mode="always_last",
+    )
+
+
+def checked_text(page: Page, request: dict[str, Any] | None) -> Text:
+    """The browser's request, checked: it comes from outside. gr.Error says what is wrong."""
+    request = request or {}
+    loaded = page.models.get(request.get("model"))
+    prompt_ids, answer_ids = request.get("prompt_ids"), request.get("token_ids")
+    if loaded is None or not prompt_ids or not answer_ids:
+        raise gr.Error("There is no answer to look into yet: press Generate first.", print_exception=False)
+    config = loaded.model.config
+    ids = [*prompt_ids, *answer_ids]
+    if not all(isinstance(token_id, int) and 0 <= token_id < config.vocab_size for token_id in ids):
+        raise gr.Error(f"Token ids must lie from 0 to {config.vocab_size - 1}.", print_exception=False)
+    if len(ids) > config.max_positions:
+        raise gr.Error(f"The text has {len(ids):,} tokens; the model has {config.max_positions:,} positions.")
+    num_stored = len(ids) - 1
+    layer = _within(request.get("layer"), 0, config.num_layers - 1, default=min(1, config.num_layers - 1))
+    position = _within(request.get("position"), 1, max(1, num_stored - 1), default=max(1, num_stored // 2))
+    return Text(loaded, list(prompt_ids), list(answer_ids), layer, position)
+
+
+def _within(number: Any, low: int, high: int, default: int) -> int:
+    return min(max(number, low), high) if isinstance(number, int) else default
