@@ -8,6 +8,7 @@ import plotly
 from playground.figures import style
 from playground.models.loading import LoadedModel
 from playground.ui.bar import build_bar
+from playground.ui.cache_tab import cache_tab
 from playground.ui.playground_tab import playground_tab
 
 ASSETS = Path(__file__).parents[2] / "assets"
@@ -21,6 +22,7 @@ def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
         page = build_bar(models)
         with gr.Tabs(elem_id="tabs"):
             playground_tab(page)
+            cache_tab(page)
     return demo
 
 
