@@ -25,7 +25,8 @@ from playground.experiments.answers import (
     sample_answer_sets,
 )
 from playground.experiments.answers_batch import batch_work
-from playground.experiments.answers_curve import VALUES, distinct_curve, rarefy
+from playground.experiments.answers_batching import greedy_among_others
+from playground.experiments.answers_curve import VALUES, draw_curve_pool, rarefy
 from playground.experiments.answers_frequency import chi_square_test, stated_against_observed, wilson_interval
 from playground.experiments.answers_pool import AnswerRequest, answer_leaves, draw_answer_sets
 from playground.experiments.answers_tree import answer_tree
@@ -185,6 +186,17 @@ def test_more_branches_than_are_fed_at_once_wait_and_come_out_the_same(tiny, mon
     assert whole.num_distinct > 40
 
 
+def test_the_largest_random_number_still_falls_on_a_token_that_was_kept(tiny, monkeypatch):
+    """Probabilities may sum to a hair below 1: a number above that sum must not choose a token that was cut."""
+    almost_one = np.nextafter(1, 0)
+    monkeypatch.setattr(
+        "playground.experiments.answers_pool.draw_uniforms", lambda seed, count: np.full(count, almost_one)
+    )
+    settings = tuple(replace(SPREAD, temperature=1.0, top_k=k) for k in range(2, 60))
+    sets = draw_answer_sets(tiny, AnswerRequest(PROMPT, settings, 1))
+    assert all(prob > 0 for found in sets for prob in found.answers[0].token_probs)
+
+
 def test_a_pool_that_is_no_longer_wanted_stops_computing(chain):
     next(answer_leaves(chain, AnswerRequest("h", (SamplingParams(),), 300)))
     assert chain.model.num_fed == 4  # the prompt and the three first letters; ended answers need no more
@@ -316,7 +328,7 @@ def test_rarefaction_is_the_mean_over_all_subsets():
 def test_the_band_holds_about_nine_of_ten_other_seeds(tiny):
     """Each point's band, from its own pool, against the counts of 60 other seeds."""
     values = (0.02, 0.04, 0.06)
-    curve = distinct_curve(tiny, PROMPT, SPREAD, values=values, max_new_tokens=6)
+    curve = draw_curve_pool(tiny, PROMPT, SPREAD, values=values, max_new_tokens=6).curve()
     settings = tuple(SamplingParams(temperature=value, seed=1000 + seed) for value in values for seed in range(60))
     sets = draw_answer_sets(tiny, AnswerRequest(PROMPT, settings, 30, 6))
     counts = np.array([found.num_distinct for found in sets]).reshape(3, 60)
@@ -328,7 +340,7 @@ def test_the_band_holds_about_nine_of_ten_other_seeds(tiny):
 
 def test_each_point_of_the_curve_counts_the_thirty_answers_of_its_setting(tiny):
     for knob in ("temperature", "top_p", "top_k"):
-        curve = distinct_curve(tiny, PROMPT, SPREAD, knob, pool_size=40, max_new_tokens=8)
+        curve = draw_curve_pool(tiny, PROMPT, SPREAD, knob, 40, 8).curve()
         alone = sample_answer_sets(tiny, PROMPT, [replace(SPREAD, **{knob: value}) for value in VALUES[knob]], 30, 8)
         assert [point.num_distinct for point in curve.points] == [answers.num_distinct for answers in alone]
         assert all(1 <= point.low <= point.expected <= point.high <= 30 for point in curve.points)
@@ -353,6 +365,16 @@ def test_stated_probability_and_frequency_agree_in_30_300_and_3000_draws(tiny):
     assert agreement.num_inside >= len(agreement.frame) - 2
     widths = [(agreement.frame[f"high {n}"] - agreement.frame[f"low {n}"]).mean() for n in (30, 300, 3000)]
     assert widths[0] > 2.5 * widths[1] > 6 * widths[2]  # ten times the draws, about a third of the width
+
+
+def test_thirty_draws_are_the_first_thirty_rows(chain):
+    answers = draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(),), 3000))[0]
+    frame = stated_against_observed(answers).frame.set_index("answer")
+    for draws in (30, 300, 3000):
+        counts = Counter(a.text for a in answers.answers[:draws])
+        assert {text: frame.loc[text, f"observed {draws}"] * draws for text in CHAIN_ANSWERS} == pytest.approx(
+            {text: counts[text] for text in CHAIN_ANSWERS}
+        )
 
 
 def test_frequencies_that_disagree_are_noticed(chain):
@@ -428,3 +450,30 @@ def minimind_tokens_fed(tiny: LoadedModel, prompt_ids: list[int], row_params: li
 def test_rows_that_agree_are_fed_once_in_a_pool(chain):
     answers = draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(),), 300))[0]
     assert chain.model.num_fed == batch_work(answers).merged == 1 + 6  # the prompt; a, ab, abc, b, bc, c
+
+
+# --- alone and among others
+
+
+def test_a_greedy_answer_is_the_same_among_others_up_to_rounding(tiny):
+    results = greedy_among_others(tiny, PROMPT)
+    assert [result.rows for result in results] == [2, 4, 8, 30]
+    for result in results:
+        assert result.largest_difference < 1e-4
+        assert result.first_flip is None or result.smallest_gap < result.largest_difference
+        assert (result.text == result.text_alone) == (result.first_flip is None)
+
+
+def test_a_batch_that_disturbs_its_rows_is_noticed(tiny):
+    """The judge itself: a model that adds 0.5 to one logit in a batch."""
+
+    class Disturbed:
+        config, device = tiny.model.config, tiny.model.device
+
+        def __call__(self, token_ids, cache, last_only=True):
+            logits = tiny.model(token_ids, cache, last_only).clone()
+            logits[:, :, 7] += 0.5 * (len(token_ids) > 1)
+            return logits
+
+    results = greedy_among_others(replace(tiny, model=Disturbed()), PROMPT)
+    assert all(result.largest_difference > 0.4 for result in results)

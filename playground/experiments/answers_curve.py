@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from playground.engine.sampling import SamplingParams
-from playground.experiments.answers import AnswerSet
+from playground.experiments.answers import TOKENS, AnswerSet
 from playground.experiments.answers_pool import AnswerRequest, draw_answer_sets
 from playground.models.loading import LoadedModel
 
@@ -45,26 +45,39 @@ class Curve:
         return frame.assign(answers=self.n, pool=self.pool_size)
 
 
-def distinct_curve(
+@dataclass(frozen=True)
+class CurvePool:
+    """The answers behind a curve: a set for each value of the setting."""
+
+    prompt: str
+    knob: str
+    values: tuple[float, ...]
+    sets: tuple[AnswerSet, ...]
+
+    def curve(self, n: int = 30, compare: str = TOKENS) -> Curve:
+        """Counts among the first n rows, and the band from all of them; a pool of n rows gives no band."""
+        pairs = zip(self.values, self.sets, strict=True)
+        points = [_point(value, drawn.compared_by(compare), n) for value, drawn in pairs]
+        return Curve(self.prompt, self.knob, n, len(self.sets[0].answers), tuple(points))
+
+
+def draw_curve_pool(
     loaded_model: LoadedModel,
     prompt: str,
     params: SamplingParams,
     knob: str = "temperature",
-    n: int = 30,
-    pool_size: int = POOL,
+    rows: int = POOL,
     max_new_tokens: int = 24,
     values: Sequence[float] = (),
-    compare: str = "tokens",
-) -> Curve:
+) -> CurvePool:
     """All values of the setting and all rows share one prefill; every value draws with the same random numbers.
 
-    The other settings stay as they are in `params`. A pool no larger than n gives the counts without a band.
+    The other settings stay as they are in `params`.
     """
     values = tuple(values) or VALUES[knob]
     settings = tuple(replace(params, **{knob: value}) for value in values)
-    sets = draw_answer_sets(loaded_model, AnswerRequest(prompt, settings, max(n, pool_size), max_new_tokens))
-    points = [_point(value, drawn.compared_by(compare), n) for value, drawn in zip(values, sets, strict=True)]
-    return Curve(prompt, knob, n, max(n, pool_size), tuple(points))
+    sets = draw_answer_sets(loaded_model, AnswerRequest(prompt, settings, rows, max_new_tokens))
+    return CurvePool(prompt, knob, values, tuple(sets))
 
 
 def _point(value: float, pool: AnswerSet, n: int) -> CurvePoint:

@@ -1,0 +1,60 @@
+"""Is a greedy answer the same alone as among others? Sums are rounded in another order in a larger batch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from playground.engine.generation import Step, answer_params, generate, generate_rows
+from playground.engine.sampling import Distribution, SamplingParams
+from playground.models.loading import LoadedModel
+
+BATCH_SIZES = (2, 4, 8, 30)
+GREEDY = SamplingParams(temperature=0)
+
+
+@dataclass(frozen=True)
+class AmongOthers:
+    """Row 0 is greedy; the other rows answer the same prompt at temperature 1."""
+
+    rows: int
+    largest_difference: float  # of any logit of row 0 from the run alone, as long as both have written the same
+    smallest_gap: float  # between the two best logits of the run alone: a flip needs a larger difference
+    first_flip: int | None  # step whose token differs
+    text: str
+    text_alone: str
+
+
+def greedy_among_others(
+    loaded_model: LoadedModel,
+    prompt: str,
+    batch_sizes: Sequence[int] = BATCH_SIZES,
+    max_new_tokens: int = 24,
+) -> list[AmongOthers]:
+    model, prompt_ids, stop_ids = loaded_model.model, loaded_model.prompt_ids(prompt), loaded_model.stop_ids
+    alone = list(generate(model, prompt_ids, GREEDY, None, max_new_tokens, stop_ids))
+    gap = min(_gap(step.distribution) for step in alone)
+    results = []
+    for rows in batch_sizes:
+        others = answer_params(SamplingParams(seed=1), rows - 1)
+        steps = generate_rows(model, prompt_ids, [GREEDY, *others], None, max_new_tokens, stop_ids)
+        among = [(step.token_ids[0], step.distributions[0]) for step in steps if step.rows[0] == 0]
+        difference, flip = _compare(alone, among)
+        texts = [
+            loaded_model.tokenizer.decode([token_id for token_id in token_ids if token_id not in stop_ids])
+            for token_ids in ([token_id for token_id, _ in among], [step.token_id for step in alone])
+        ]
+        results.append(AmongOthers(rows, difference, gap, flip, *texts))
+    return results
+
+
+def _compare(alone: list[Step], among: list[tuple[int, Distribution]]) -> tuple[float, int | None]:
+    largest = 0.0
+    for step, (token_id, distribution) in zip(alone, among, strict=False):
+        largest = max(largest, float((step.distribution.logits - distribution.logits).abs().max()))
+        if token_id != step.token_id:
+            return largest, step.index
+    return largest, None
+
+
+def _gap(distribution: Distribution) -> float:
+    best, second = distribution.logits.topk(2).values.tolist()
+    return best - second
