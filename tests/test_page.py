@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from playground.ui.bar import StopFlags
 
@@ -113,6 +113,28 @@ def test_two_clicks_at_once_make_one_answer(browser_page: Page):
     page.get_by_role("button", name="Generate").dblclick()
     expect(page.locator(".area-tokens .note")).to_contain_text(" ms")
     expect(page.locator(".toast-body")).to_have_count(0)
+
+
+def test_a_tab_closed_in_the_middle_of_a_run_leaves_the_page_working(
+    chromium: Browser, page_url: str, browser_page: Page
+):
+    other = chromium.new_page()
+    other.goto(page_url)
+    other.get_by_label("New tokens").fill("256")
+    other.get_by_role("button", name="Generate").click()
+    other.close()
+    generate(browser_page, "Once upon a time")
+
+
+def test_visitors_see_their_own_runs_only(chromium: Browser, page_url: str, browser_page: Page):
+    generate(browser_page, "Once upon a time")
+    other = chromium.new_page()
+    other.goto(page_url)
+    other.wait_for_selector("#controls input[type=range]")
+    expect(other.locator(".token")).to_have_count(0)
+    generate(other, "The little dog")
+    expect(browser_page.locator(".token-prompt")).to_have_text("Once upon a time")
+    other.close()
 
 
 def test_a_prompt_is_text_and_never_runs(browser_page: Page):
