@@ -21,9 +21,9 @@ from playground.experiments.sweep import (
     STORY,
     cells,
     first_token_lengths,
-    first_token_race,
+    race_at_length,
     sweep_frame,
-    sweep_row,
+    sweep_lengths,
     text_of_length,
 )
 from playground.experiments.work import (
@@ -141,6 +141,13 @@ def test_keys_and_values_are_read_again_in_every_later_pass(model):
     assert cache.position == tokens_fed_with_cache(12, 6) == 17
 
 
+def test_after_the_run_the_cache_holds_all_but_the_last_token(loaded):
+    """K13, in bytes: two layers, 2 KV heads, head size 16, keys and values, float32."""
+    result = race_result(race(loaded, PROMPT, GREEDY, 6, repeats=1))
+    assert result.on.cache_bytes == 17 * 2 * 2 * 2 * 16 * 4
+    assert result.off.cache_bytes == 0
+
+
 def test_old_queries_change_nothing(model, monkeypatch):
     """K2: in the last layer every query but the newest may be thrown away; the next token's logits stay as they are."""
     attend = torch.nn.functional.scaled_dot_product_attention
@@ -220,7 +227,8 @@ def test_a_stopped_race_runs_no_further_step(loaded, monkeypatch):
 
 def side(seconds: list[float], totals: list[float] | None = None, token_ids: list[int] | None = None) -> SideResult:
     token_ids = token_ids or list(range(len(seconds)))
-    return SideResult(token_ids, [1] * len(seconds), seconds, totals or [sum(seconds)], [0.5] * len(seconds), "length")
+    ones, marks = [1] * len(seconds), [0.5] * len(seconds)
+    return SideResult(token_ids, ones, seconds, totals or [sum(seconds)], marks, 0, "length")
 
 
 def result_of(on: SideResult, off: SideResult, gaps=(0.0,), margins=(1.0,)) -> RaceResult:
@@ -277,9 +285,8 @@ def test_a_prompt_shorter_than_the_template_is_refused(talker):
 
 
 def test_a_sweep_row_holds_exact_ratios_and_measured_times(talker):
-    *ticks, row = sweep_row(talker, 64, (1, 4, 16), repeats=1)
-    assert len(ticks) == 2 * 16
-    frame = sweep_frame(row)
+    result = race_result(race_at_length(talker, 64, 16, repeats=1))
+    frame = sweep_frame(cells(talker, result, (1, 4, 16)))
     assert frame.num_new.tolist() == [1, 4, 16]
     assert frame.token_ratio.tolist() == [1.0, (64 * 4 + 6) / 67, (64 * 16 + 120) / 79]
     assert frame.multiply_add_ratio[0] == 1.0
@@ -288,8 +295,9 @@ def test_a_sweep_row_holds_exact_ratios_and_measured_times(talker):
 
 
 def test_a_sweep_row_ends_where_the_context_does(talker):
-    *_, row = sweep_row(talker, 300, (1, 16, 64), repeats=1)
-    assert [cell.num_new for cell in row] == [1, 16]
+    result = race_result(race_at_length(talker, 300, 64, repeats=1))
+    assert [cell.num_new for cell in cells(talker, result, (1, 16, 64))] == [1, 16]
+    assert sweep_lengths(talker) == [16, 64, 183, 256]
 
 
 def test_shorter_answers_are_the_beginning_of_the_long_one(talker):
@@ -303,6 +311,6 @@ def test_shorter_answers_are_the_beginning_of_the_long_one(talker):
 
 def test_first_token_prompts_reach_to_the_contexts_limit(talker):
     assert first_token_lengths(talker) == [16, 64, 256, 313]
-    result = race_result(first_token_race(talker, 313, repeats=1))
+    result = race_result(race_at_length(talker, 313, 8, repeats=1))
     assert result.prompt_length == 313 and len(result.on.token_ids) == 8
     assert result.on.num_fed[0] == result.off.num_fed[0] == 313

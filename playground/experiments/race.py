@@ -38,6 +38,7 @@ class SideResult:
     seconds: list[float]  # per step
     totals: list[float]  # seconds of each repeat
     uniforms: list[float]  # the random number of each step
+    cache_bytes: int  # of all layers, at the end
     stop_reason: str | None
 
     @property
@@ -278,5 +279,6 @@ def _side_result(side: _Side, repeats: list[list[float]]) -> SideResult:
         seconds=[median(seconds[step] for seconds in repeats if step < len(seconds)) for step in range(length)],
         totals=[sum(seconds) for seconds in repeats],
         uniforms=[step.uniform for step in side.seen],
+        cache_bytes=sum(side.seen[-1].cache_bytes),
         stop_reason=side.seen[-1].stop_reason,
     )

@@ -19,6 +19,7 @@ from playground.models.loading import LoadedModel
 
 PROMPT_LENGTHS = (16, 64, 183, 256, 384)
 ANSWER_LENGTHS = (1, 4, 16, 32, 64, 128)
+FIRST_TOKEN_NEW = 8
 LONGEST_PROMPT = 2048  # of the first-token line; a larger model's own limit would take minutes without a cache
 
 STORY = """Once upon a time there was a little dog who lived in a small house near the sea. Every morning he ran down to
@@ -68,20 +69,10 @@ class Cell:
     noisy: bool
 
 
-def sweep_row(
-    loaded: LoadedModel,
-    prompt_length: int,
-    answer_lengths: Sequence[int] = ANSWER_LENGTHS,
-    repeats: int = 3,
-) -> Iterator[RaceTick | list[Cell]]:
-    """Ticks of one greedy race, then the cells of one prompt length."""
+def race_at_length(loaded: LoadedModel, prompt_length: int, num_new: int, repeats: int = 3) -> Iterator[RaceTick]:
+    """A greedy race over a prompt of exactly that many tokens."""
     prompt_ids = loaded.prompt_ids(text_of_length(loaded, prompt_length))
-    params = SamplingParams(temperature=0.0)
-    result: RaceResult | None = None
-    for tick in race(loaded, prompt_ids, params, max(answer_lengths), repeats, past_stop=True):
-        result = tick.result or result
-        yield tick
-    yield cells(loaded, result, answer_lengths)
+    return race(loaded, prompt_ids, SamplingParams(temperature=0.0), num_new, repeats, past_stop=True)
 
 
 def cells(loaded: LoadedModel, result: RaceResult, answer_lengths: Sequence[int]) -> list[Cell]:
@@ -103,14 +94,14 @@ def sweep_frame(rows: Sequence[Cell]) -> pd.DataFrame:
     return pd.DataFrame([vars(cell) for cell in rows], columns=list(Cell.__dataclass_fields__))
 
 
-def first_token_lengths(loaded: LoadedModel, num_new: int = 8) -> list[int]:
+def sweep_lengths(loaded: LoadedModel) -> list[int]:
+    """The prompt lengths that this model has room for, with at least one new token."""
+    shortest, limit = template_tokens(loaded), loaded.model.config.max_positions
+    return [length for length in PROMPT_LENGTHS if shortest < length <= limit]
+
+
+def first_token_lengths(loaded: LoadedModel, num_new: int = FIRST_TOKEN_NEW) -> list[int]:
     """16, 64, 256 and the longest prompt that leaves room for `num_new` tokens."""
     shortest = template_tokens(loaded)
     limit = min(loaded.model.config.max_positions, LONGEST_PROMPT) - num_new + 1
     return [length for length in (16, 64, 256) if shortest < length < limit] + [limit]
-
-
-def first_token_race(loaded: LoadedModel, prompt_length: int, num_new: int = 8, repeats: int = 3) -> Iterator[RaceTick]:
-    """One time line: the prompt's pass, then the steps, on and off."""
-    prompt_ids = loaded.prompt_ids(text_of_length(loaded, prompt_length))
-    return race(loaded, prompt_ids, SamplingParams(temperature=0.0), num_new, repeats, past_stop=True)

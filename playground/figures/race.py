@@ -20,7 +20,7 @@ def step_times_figure(on_seconds: Sequence[float], off_seconds: Sequence[float])
     """What each token took, both sides on one axis."""
     figure = go.Figure([_times("cache on", on_seconds, ON_LINE), _times("cache off", off_seconds, OFF_LINE)])
     return figure.update_layout(
-        style.layout("new token", "milliseconds for this token", yaxis={"rangemode": "tozero"}, height=320)
+        style.layout("new token", "milliseconds for this token", **_titled("Time of each token"))
     )
 
 
@@ -30,9 +30,7 @@ def cumulative_figure(
     """Both clocks after each token, and the token from which the cached side stays ahead."""
     on, off = list(accumulate(on_seconds)), list(accumulate(off_seconds))
     figure = go.Figure([_times("cache on", on, ON_LINE), _times("cache off", off, OFF_LINE)])
-    figure.update_layout(
-        style.layout("new token", "milliseconds since the start", yaxis={"rangemode": "tozero"}, height=320)
-    )
+    figure.update_layout(style.layout("new token", "milliseconds since the start", **_titled("Time since the start")))
     if pays_from is not None:
         figure.add_vline(pays_from + 1, line={"color": "var(--accent)", "dash": "dot", "width": 2})
         figure.add_annotation(
@@ -163,6 +161,15 @@ def gaps_figure(lines: Sequence[GapLine]) -> go.Figure:
 def ratio_text(ratio: float) -> str:
     """Three digits are enough for a ratio."""
     return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.1f}" if ratio >= 10 else f"{ratio:.2f}"
+
+
+def _titled(title: str) -> dict:
+    return {
+        "title": {"text": f"<b>{title}</b>", "font": {"size": 22}, "x": 0, "xref": "container", "y": 0.97},
+        "margin": {"t": 76},
+        "yaxis": {"rangemode": "tozero"},
+        "height": 340,
+    }
 
 
 def _end_to_end(name: str, seconds: Sequence[float], colour: str) -> go.Bar:

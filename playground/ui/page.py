@@ -10,6 +10,7 @@ from playground.models.loading import LoadedModel
 from playground.ui.bar import build_bar
 from playground.ui.cache_tab import cache_tab
 from playground.ui.playground_tab import playground_tab
+from playground.ui.race_tab import race_tab
 
 ASSETS = Path(__file__).parents[2] / "assets"
 PLOTLY = Path(plotly.__file__).parent / "package_data"
@@ -22,6 +23,7 @@ def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
         page = build_bar(models)
         with gr.Tabs(elem_id="tabs"):
             playground_tab(page)
+            race_tab(page)
             cache_tab(page)
     return demo
 
