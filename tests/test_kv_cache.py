@@ -148,6 +148,10 @@ def test_two_continuations_of_one_prefix_do_not_meet(model, kind):
     feed(model, PREFIX, fresh)
     assert torch.equal(branch, feed(model, BRANCH_B, fresh))  # to the bit
     assert (prefix.position, first.position, second.position) == (4, 7, 7)
+    after_a = KVCache(2)
+    feed(model, PREFIX, after_a)
+    feed(model, BRANCH_A, after_a)
+    assert torch.equal(feed(model, [7], first), feed(model, [7], after_a))  # B left nothing in A either
     assert torch.equal(prefix.layers[1].stored()[0], fresh.layers[1].stored()[0][:, :, :4])
     assert prefix.kind == first.kind == kind and first.max_length == prefix.max_length
 

@@ -109,6 +109,18 @@ def test_the_browser_and_python_read_a_recorded_run_alike():
             assert_one_step_agrees(trace, params, step, browser["step"])
 
 
+def test_the_browser_draws_no_token_without_probability():
+    """Where rounded sums end below a mark next to 1, the last token that has a probability is drawn."""
+    logits = torch.randn(200, 100, generator=torch.Generator().manual_seed(1))
+    trace = recorded(logits, [0] * 200, [1 - 2**-53] * 200)
+    cases = [(SamplingParams(temperature=temperature), 0) for temperature in (1e-3, 0.02, 1.0)]
+    for (params, _), browser in zip(cases, run_browser_side([job(trace, cases)])[0], strict=True):
+        probs = trace.reread(params).probs
+        assert all(probs[step, token_id] > 0 for step, token_id in enumerate(browser["chosenIds"]))
+    even = recorded(torch.zeros(4, 4), [0, 1, 2, 3], [0.0, 0.25, 0.5, 0.75])
+    assert run_browser_side([job(even, [(SamplingParams(), 0)])])[0][0]["chosenIds"] == [0, 1, 2, 3]
+
+
 def assert_all_steps_agree(trace: Trace, params: SamplingParams, browser: dict) -> None:
     python, frame = trace.reread(params), trace.to_frame(params)
     assert browser["numCandidates"] == python.num_candidates, params

@@ -405,6 +405,7 @@ def test_the_draw_is_a_mark_on_a_ruler():
     logits = logits_of([0.25, 0.5, 0.25])  # ruler: token 1 up to .5, token 0 up to .75, token 2 to the end
     assert draw(logits, [0.0, 0.49, 0.51, 0.74, 0.76, 0.999]) == [1, 1, 0, 0, 2, 2]
     assert draw(logits, [0.0, 0.6, 0.7, 0.999], top_k=2) == [1, 1, 0, 0]  # the ruler is stretched over what is kept
+    assert draw([0.0] * 4, [0.0, 0.25, 0.5, 0.75]) == [0, 1, 2, 3]  # an end belongs to the next token
 
 
 def test_tokens_are_drawn_as_often_as_they_are_likely():

@@ -88,7 +88,9 @@ export function rereadStep(run, params, step) {
   }
   const { numKept, temperature, probs } = stages.at(-1);
   return {
+    step,
     ranking,
+    scores: order.scores.subarray(step * vocabSize, (step + 1) * vocabSize), // logits less the largest, after penalties
     modelProbs: modelProbsOf(run, ranking, step),
     probs,
     stages, // { name, numKept, keptMass, cuts, temperature, probs }
@@ -98,6 +100,11 @@ export function rereadStep(run, params, step) {
     chosenPlace: order.places[step], // of the recorded token in `ranking`, from 0
     drawnPlace: drawPlace(order, step, numKept, temperature, run.uniforms[step]), // of the token the number picks now
   };
+}
+
+/** How many tokens stay at one step. */
+export function keptUnder(run, params, step) {
+  return stagesOf(orderUnder(run, params), step, params).at(-1).numKept;
 }
 
 // ---- the order of the tokens
@@ -213,7 +220,7 @@ const COUNT = {
     while (rule.keepTies && count < vocabSize && scores[start + count] === scores[start + top_k - 1]) count++;
     return count;
   },
-  /** The smallest set of likeliest tokens whose probability reaches p: a token stays while the sum before it is below p. */
+  /** The smallest set of likeliest tokens whose probability reaches p: a token stays if the sum before it is below p. */
   "top-p"(order, step, { top_p = 1 }, rule, numKept, temperature) {
     if (top_p >= 1) return numKept;
     const { masses, positive } = sumsAt(order, temperature);
@@ -289,7 +296,8 @@ function massOf(order, step, numKept, temperature) {
 /** The probability of the token at `place` when `numKept` stay. */
 function probAt(order, step, place, numKept, temperature) {
   if (place >= numKept) return 0;
-  return Math.exp(order.scores[step * order.vocabSize + place] / temperature) / massOf(order, step, numKept, temperature);
+  const weight = Math.exp(order.scores[step * order.vocabSize + place] / temperature);
+  return weight / massOf(order, step, numKept, temperature);
 }
 
 /** Of the kept tokens, in nats: -sum p log p, with log p = score / T - log(mass). */
@@ -303,16 +311,15 @@ function entropyOf(order, step, numKept, temperature) {
 function drawPlace(order, step, numKept, temperature, uniform) {
   const { masses } = sumsAt(order, temperature);
   const start = step * (order.vocabSize + 1);
-  const whole = masses[start + numKept];
-  const mark = uniform * whole;
-  return firstPlace(numKept - 1, (place) => masses[start + place + 1] > mark || masses[start + place + 1] === whole);
+  const mark = uniform * masses[start + numKept];
+  return firstPlace(numKept - 1, (place) => masses[start + place + 1] > mark);
 }
 
 function probsOf(order, step, numKept, temperature) {
   const probs = new Float64Array(order.vocabSize);
   const whole = massOf(order, step, numKept, temperature);
-  const start = step * order.vocabSize;
-  for (let place = 0; place < numKept; place++) probs[place] = Math.exp(order.scores[start + place] / temperature) / whole;
+  const scores = order.scores.subarray(step * order.vocabSize, step * order.vocabSize + numKept);
+  scores.forEach((score, place) => (probs[place] = Math.exp(score / temperature) / whole));
   return probs;
 }
 

@@ -172,10 +172,9 @@ class Distributions:
             return np.argmax(self.penalized.cpu().numpy(), -1).tolist()  # the lowest id among equals
         reached = self.ranked_probs.cumsum(-1)
         marks = torch.tensor(uniforms, dtype=torch.float64, device=reached.device)[:, None]
-        places = torch.searchsorted(reached, marks, right=True)
-        # Rounded sums may end below 1, and so below the mark: then the last token that added something is drawn.
-        last = torch.searchsorted(reached, reached[:, -1:].contiguous())
-        return self.ranking.gather(-1, places.minimum(last))[:, 0].tolist()
+        # Rounded sums may end below 1: the ruler is as long as they are, so that no mark lies behind its end.
+        places = torch.searchsorted(reached, marks * reached[:, -1:], right=True)
+        return self.ranking.gather(-1, places)[:, 0].tolist()
 
 
 @dataclass(frozen=True)
