@@ -5,7 +5,7 @@ import { drawChips } from "./heatmap.js";
 import { look } from "./cache_source.js";
 import { node, percent, pool, say, set } from "./svg.js";
 
-const LABEL = 118;
+const LABEL = 118; // px for the name of a row, less on a phone
 
 export function mount(element, api) {
   const bar = node("div.attention-bar", {}, element);
@@ -22,7 +22,7 @@ export function mount(element, api) {
   canvas.addEventListener("pointermove", (event) => { if (shown) say(words, describe(shown, event.offsetX, event.offsetY)); });
   canvas.addEventListener("pointerleave", () => { if (shown) say(words, shown.summary); });
   canvas.addEventListener("click", (event) => {
-    const row = shown && Math.floor(event.offsetY / shown.cell) + shown.firstRow;
+    const row = shown && Math.floor(event.offsetY / shown.high) + shown.firstRow;
     if (shown && row < value.labels.length) api.store.set({ step: Math.max(0, row - value.prompt_length + 1) });
   });
 
@@ -35,7 +35,7 @@ export function mount(element, api) {
     const read = (from, to) => weightAt(value, head, from, to);
     drawStrip(strip, value, row, read);
     say(lead, `What “${value.labels[row]}” (position ${row}) reads, layer ${value.layer + 1}, ${head < 0 ? "mean of all heads" : `head ${head + 1}`}`);
-    shown = { ...size(element, value, row), value, row, read };
+    shown = { ...size(element, value), value, row, read };
     shown.summary = `With the cache this step computes one row of ${row + 1} weights. Without it, all ${row + 1} rows again: ` +
       `${((row + 1) ** 2).toLocaleString("en")} scores, of which the mask hides ${((row * (row + 1)) / 2).toLocaleString("en")}.`;
     paint(canvas, shown);
@@ -84,56 +84,69 @@ function drawStrip(strip, value, row, read) {
     const weight = isSeen ? read(row, position) : 0;
     const token = tokens[position];
     say(token, label);
-    token.hidden = position > row;
+    token.classList.toggle("is-later", position > row);
     token.style.setProperty("--share", Math.sqrt(weight));
     set(token, { title: `position ${position}: ${percent(weight)}`, "data-weight": weight.toFixed(4) });
     token.classList.toggle("is-chosen", position === row);
   });
+  const present = tokens[row], top = present.offsetTop; // the strip is positioned
+  if (top < strip.scrollTop || top + present.offsetHeight > strip.scrollTop + strip.clientHeight) strip.scrollTop = top - 40;
 }
 
-function size(element, value, row) {
-  const width = element.clientWidth, rows = row + 1 - value.first_row;
-  const cell = Math.max(2, Math.min(22, (width - LABEL) / (row + 1), 560 / Math.max(1, rows)));
-  return { cell, width, firstRow: value.first_row, left: cell >= 9 ? LABEL : 0 };
+function size(element, value) {
+  // Room for all rows from the start: a picture that grows must not shrink its cells.
+  const width = element.clientWidth, length = value.labels.length;
+  const left = Math.min(LABEL, width / 4);
+  const wide = Math.max(1, Math.min(26, (width - left) / length));
+  const high = Math.max(2, Math.min(22, wide, 560 / (length - value.first_row)));
+  return { left, wide, high, width, firstRow: value.first_row };
 }
 
-function paint(canvas, { cell, width, firstRow, left, value, row, read }) {
-  const height = (row + 1 - firstRow) * cell + 4, scale = window.devicePixelRatio || 1;
+function paint(canvas, { left, wide, high, width, firstRow, value, row, read }) {
+  const height = (value.labels.length - firstRow) * high + 4, scale = window.devicePixelRatio || 1;
   set(canvas, { width: Math.round(width * scale), height: Math.round(height * scale) });
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
   const style = getComputedStyle(canvas), colour = (variable) => style.getPropertyValue(variable).trim();
-  const [kept, grid, accent, ink_, muted] = ["--kept", "--grid", "--accent", "--ink", "--muted"].map(colour);
+  const [kept, grid, accent, muted] = ["--kept", "--grid", "--accent", "--muted"].map(colour);
   const ink = canvas.getContext("2d");
   ink.scale(scale, scale);
   ink.textBaseline = "middle";
-  ink.font = `${Math.min(15, cell - 1)}px "DejaVu Sans Mono", monospace`;
-  const gap = cell > 6 ? 1 : 0;
-  for (let from = firstRow; from <= row; from += 1) {
-    const top = (from - firstRow) * cell + 2;
-    if (left) {
-      ink.globalAlpha = 1;
+  const gap = high > 5 ? 1 : 0, hasLabels = high >= 14;
+  for (let from = firstRow; from < value.labels.length; from += 1) {
+    const isLater = from > row;
+    const top = (from - firstRow) * high + 2;
+    if (hasLabels || from === row) {
+      ink.globalAlpha = isLater ? 0.35 : 1;
+      ink.font = `${from === row ? "bold " : ""}${from === row ? 16 : Math.min(16, high - 1)}px "DejaVu Sans Mono", monospace`;
       ink.fillStyle = from === row ? accent : muted;
       const label = value.labels[from];
-      ink.fillText(label.length > 11 ? `${label.slice(0, 10)}…` : label, 0, top + cell / 2);
+      ink.fillText(label.length > 11 ? `${label.slice(0, 10)}…` : label, 0, top + high / 2);
     }
-    for (let to = 0; to <= from; to += 1) {
+    for (let to = 0; to <= from && !isLater; to += 1) {
       ink.globalAlpha = 0.5;
       ink.fillStyle = grid;
-      ink.fillRect(left + to * cell, top, cell - gap, cell - gap);
-      ink.globalAlpha = Math.sqrt(read(from, to)) * (from === row ? 1 : 0.6);
+      ink.fillRect(left + to * wide, top, wide - gap, high - gap);
+      ink.globalAlpha = Math.sqrt(read(from, to)) * (from === row ? 1 : 0.85);
       ink.fillStyle = from === row ? accent : kept;
-      ink.fillRect(left + to * cell, top, cell - gap, cell - gap);
+      ink.fillRect(left + to * wide, top, wide - gap, high - gap);
     }
   }
   ink.globalAlpha = 1;
   ink.strokeStyle = accent;
   ink.lineWidth = 2;
-  ink.strokeRect(left - 1, (row - firstRow) * cell + 1, (row + 1) * cell + 1, cell + 1);
+  ink.strokeRect(left - 1, (row - firstRow) * high + 1, (row + 1) * wide + 1, high + 1);
+  const start = left + 24 * wide; // the upper right corner is empty: later tokens are hidden
+  if (row - firstRow < 14 || width - start < 380) return;
+  ink.fillStyle = muted;
+  ink.font = `16px ${style.fontFamily}`;
+  ink.fillText("blue: rows that a run without cache computes again", start, 14);
+  ink.fillStyle = accent;
+  ink.fillText("framed: the one row of this step", start, 38);
 }
 
-function describe({ cell, firstRow, left, value, row, read, summary }, x, y) {
-  const from = Math.floor((y - 2) / cell) + firstRow, to = Math.floor((x - left) / cell);
+function describe({ left, wide, high, firstRow, value, row, read, summary }, x, y) {
+  const from = Math.floor((y - 2) / high) + firstRow, to = Math.floor((x - left) / wide);
   if (from < firstRow || from > row || to < 0 || to > row) return summary;
   const names = `“${value.labels[from]}” (${from}) and “${value.labels[to]}” (${to})`;
   if (to > from) return `${names}: hidden by the mask, a later token`;

@@ -82,7 +82,7 @@ function paint(canvas, map, rounding) {
   const ink = canvas.getContext("2d");
   ink.scale(scale, scale);
   ink.textBaseline = "middle";
-  ink.font = '16px "DejaVu Sans", sans-serif';
+  ink.font = `16px ${style.fontFamily}`;
   const largest = Math.max(rounding, ...map.cells.flat());
   const gap = cell > 5 ? 1 : 0;
   map.cells.forEach((row, layer) => {

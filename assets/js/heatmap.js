@@ -4,7 +4,7 @@
 import { look } from "./cache_source.js";
 import { node, pool, say, set } from "./svg.js";
 
-const ROW = 22, LABEL = 118, HEAD = 24, GAP = 6;
+const ROW = 22, LABEL = 112, HEAD = 24, GAP = 6;
 
 export function mount(element, api) {
   const chips = node("div.chips", { role: "group", "aria-label": "Layer" }, element);

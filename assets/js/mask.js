@@ -58,7 +58,7 @@ export function mount(element) {
 function judge(index, leak, score) {
   if (index === 0) return "reads the future";
   if (Number.isNaN(leak)) return "the row is broken";
-  if (index === 1) return "right: nothing leaks, the others sum to 1";
-  if (index === 2) return `${(100 * leak).toFixed(1)} % leaks: 0 is a score like any other`;
-  return score > 0 ? "right by luck: the score is above 0" : "the row is broken";
+  if (index === 1) return "right: nothing leaks";
+  if (index === 2) return `${(100 * leak).toFixed(1)} % leaks`;
+  return score > 0 ? "right by luck: score > 0" : "the row is broken";
 }

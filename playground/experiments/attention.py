@@ -15,30 +15,35 @@ from playground.engine.taps import tapped
 from playground.experiments.altered import unmasked
 
 
-@torch.no_grad()
-def attention_weights(model: Transformer, token_ids: Sequence[int]) -> Tensor:
-    """(L, H, T, T): row t is what token t reads. A decode step computes its last row only."""
-    with tapped(model, "weights") as weights:
-        model(_batch(model, token_ids), KVCache(model.config.num_layers), last_only=True)
-    return torch.cat(list(weights), 0)
+def attention_weights(model: Transformer, token_ids: Sequence[int], num_rows: int | None = None) -> Tensor:
+    """(L, H, rows, T): what each of the last `num_rows` tokens, or each of all, reads. A decode step has one row."""
+    return _last_rows(model, token_ids, num_rows, "weights")
+
+
+def attention_scores(model: Transformer, token_ids: Sequence[int], num_rows: int | None = None) -> Tensor:
+    """(L, H, rows, T) before the mask: there is a score for later tokens too, and only the mask hides it."""
+    return _last_rows(model, token_ids, num_rows, "scores")
 
 
 @torch.no_grad()
-def attention_scores(model: Transformer, token_ids: Sequence[int]) -> Tensor:
-    """(L, H, T, T) before the mask: there is a score for later tokens too, and only the mask hides it."""
-    with tapped(model, "scores") as scores:
-        model(_batch(model, token_ids), KVCache(model.config.num_layers), last_only=True)
-    return torch.cat(list(scores), 0)
+def _last_rows(model: Transformer, token_ids: Sequence[int], num_rows: int | None, value: str) -> Tensor:
+    cache = KVCache(model.config.num_layers)
+    num_before = 0 if num_rows is None else max(0, len(token_ids) - num_rows)
+    if num_before:  # as one more chunk, so that a long text needs no square of its length
+        model(_batch(model, token_ids[:num_before]), cache, last_only=True)
+    with tapped(model, value) as tap:
+        model(_batch(model, token_ids[num_before:]), cache, last_only=True)
+    return torch.cat(list(tap), 0)
 
 
-def sink_shares(weights: Tensor, first_row: int = 4) -> Tensor:
-    """(L, H) mean weight that the rows from `first_row` on give the first token (StreamingLLM, arXiv 2309.17453)."""
-    return weights[:, :, first_row:, 0].mean(-1)
+def sink_shares(weights: Tensor) -> Tensor:
+    """(L, H) mean weight that these rows (L, H, rows, T) give the first token (StreamingLLM, arXiv 2309.17453)."""
+    return weights[..., 0].mean(-1)
 
 
-def even_share(length: int, first_row: int = 4) -> float:
-    """What the first token would get if every token read all before it, and itself, alike."""
-    return sum(1 / (row + 1) for row in range(first_row, length)) / (length - first_row)
+def even_share(first_row: int, end: int) -> float:
+    """What rows first_row to end - 1 would give the first token if each read all before it, and itself, alike."""
+    return sum(1 / (row + 1) for row in range(first_row, end)) / (end - first_row)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from playground.engine.model import Transformer
 from playground.experiments.altered import unmasked, with_scaled_feed_forward
 from playground.experiments.growth import stored_rows
 
-CHANGED, UNMASKED, APPENDED, FED_ON, SCALED = "changed", "unmasked", "appended", "fed on", "scaled"
+CHANGED, UNMASKED, EARLY, APPENDED, FED_ON, SCALED = "changed", "unmasked", "early", "appended", "fed on", "scaled"
 ROUNDING = 1e-4  # another matrix size adds in another order: float32 then differs by about 1e-6, a real change by 0.1
 
 
@@ -41,15 +41,16 @@ class Change:
 def changes(
     model: Transformer, token_ids: Sequence[int], position: int, new_id: int, factor: float = 1.5
 ) -> list[Change]:
-    """Five experiments on one text of at least two tokens; `position` is 1 or later.
+    """Six experiments on one text of at least two tokens; `position` is 1 or later.
 
-    CHANGED: `new_id` stands at `position`. UNMASKED: the same where every token reads every other. APPENDED: eight more
-    tokens, all computed anew. FED_ON: the same eight fed to the cache. SCALED: layer 1's feed-forward times `factor`.
+    CHANGED: `new_id` stands at `position`. UNMASKED: the same where every token reads every other. EARLY: it stands
+    at position 1. APPENDED: eight more tokens, all computed anew. FED_ON: the same eight fed to the cache. SCALED: the
+    feed-forward of the first layer times `factor`.
     """
-    ids, changed, longer = list(token_ids), list(token_ids), list(token_ids)
+    ids, changed, early, longer = (list(token_ids) for _ in range(4))
     if not 1 <= position < len(ids):
         raise ValueError(f"the changed position must lie from 1 to {len(ids) - 1}, got {position}")
-    changed[position] = new_id
+    changed[position] = early[1] = new_id
     longer += ids[-8:]
     before = stored_rows(model, ids)
     open_model = unmasked(model)
@@ -58,6 +59,7 @@ def changes(
     return [
         Change(CHANGED, position, largest_change(before, stored_rows(model, changed))),
         Change(UNMASKED, position, largest_change(stored_rows(open_model, ids), stored_rows(open_model, changed))),
+        Change(EARLY, 1, largest_change(before, stored_rows(model, early))),
         Change(APPENDED, length, largest_change(before, stored_rows(model, longer))),
         Change(FED_ON, length, _change_by_feeding_on(model, ids, ids[-8:])),
         Change(SCALED, length, largest_change(before, stored_rows(scaled, ids))),
@@ -90,6 +92,7 @@ class SwappedCache:
 
     logits: Tensor  # (V,)
     swapped_logits: Tensor  # (V,)
+    rounding: float  # largest difference of the logits with each layer's own cache to those without any cache
 
     @property
     def largest_difference(self) -> float:
@@ -105,5 +108,7 @@ def swap_cache(model: Transformer, token_ids: Sequence[int], source: int = 0, ta
     model(torch.tensor([token_ids[:-1]], device=model.device), cache, last_only=True)
     swapped = cache.clone()
     swapped.layers[target] = cache.clone().layers[source]
-    last = torch.tensor([token_ids[-1:]], device=model.device)
-    return SwappedCache(model(last, cache)[0, -1].float(), model(last, swapped)[0, -1].float())
+    last, whole = (torch.tensor([list(ids)], device=model.device) for ids in (token_ids[-1:], token_ids))
+    runs = ((last, cache), (last, swapped), (whole, KVCache(model.config.num_layers, "none")))
+    own, other, anew = (model(ids, kept, last_only=True)[0, -1].float() for ids, kept in runs)
+    return SwappedCache(own, other, float((own - anew).abs().max()))

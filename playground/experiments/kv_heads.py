@@ -1,4 +1,4 @@
-"""The same prompt with fewer or more key/value heads: bytes, and how far the next token's distribution moves."""
+"""The same text with fewer or more key/value heads: bytes, and how far the next token's distributions move."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ class KVHeads:
     num_kv_heads: int
     is_trained: bool
     bytes_per_layer: int  # measured
-    probs: Tensor  # (V,) of the next token
-    kl: float  # nats, from the trained model's distribution to this one
-    most_moved: float  # largest change of a token's probability
+    log_probs: Tensor  # (T, V) of the next token after each position
+    kl: float  # nats, from the trained model's distributions to these, mean over the text
+    same_choice: float  # share of positions where the likeliest token is the trained model's
 
 
 @torch.no_grad()
@@ -30,8 +30,8 @@ def compare_kv_heads(model: Transformer, token_ids: Sequence[int]) -> list[KVHea
     log_probs, sizes = {}, {}
     for count in counts:
         cache = KVCache(model.config.num_layers)
-        logits = (model if count == trained else with_kv_heads(model, count))(ids, cache, last_only=True)
-        log_probs[count] = logits[0, -1].double().log_softmax(-1)
+        logits = (model if count == trained else with_kv_heads(model, count))(ids, cache)
+        log_probs[count] = logits[0].double().log_softmax(-1)
         sizes[count] = cache.bytes_per_layer()[0]
     own = log_probs[trained]
     return [
@@ -39,9 +39,9 @@ def compare_kv_heads(model: Transformer, token_ids: Sequence[int]) -> list[KVHea
             count,
             count == trained,
             sizes[count],
-            other.exp(),
-            max(0.0, float((own.exp() * (own - other)).sum())),
-            float((own.exp() - other.exp()).abs().max()),
+            other,
+            max(0.0, float((own.exp() * (own - other)).sum(-1).mean())),
+            float((own.argmax(-1) == other.argmax(-1)).double().mean()),
         )
         for count, other in log_probs.items()
     ]

@@ -18,16 +18,15 @@ def count_reads(model: Transformer, prompt_ids: Sequence[int], answer_ids: Seque
     """
     cache = KVCache(model.config.num_layers)
     fed = [list(prompt_ids), *([token_id] for token_id in answer_ids[:-1])]
-    with tapped(model, "queries") as queries, tapped(model, "keys") as keys, tapped(model, "values") as values:
-        for ids in fed:
-            model(torch.tensor([ids], device=model.device), cache, last_only=True)
     total = sum(len(ids) for ids in fed)
     counts = {name: [-1] * total for name in ("query", "key", "value")}  # the pass that makes a row brings it to 0
     end = 0
-    for number, ids in enumerate(fed):
+    for ids in fed:
+        with tapped(model, "queries") as queries, tapped(model, "keys") as keys, tapped(model, "values") as values:
+            model(torch.tensor([ids], device=model.device), cache, last_only=True)
         end += len(ids)
         for name, tap in (("query", queries), ("key", keys), ("value", values)):
-            num_rows = tap.passes[number][0].shape[2]
+            num_rows = tap[0].shape[2]
             for position in range(end - num_rows, end):
                 counts[name][position] += 1
     return pd.DataFrame({"position": range(total), **counts})

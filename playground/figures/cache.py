@@ -29,22 +29,30 @@ def growth_figure(growth: pd.DataFrame, ghosts: dict[str, list[int]]) -> go.Figu
             stackgroup="layers",
             name=f"layer {layer + 1}",
             mode="lines",
-            line={"width": 1.5, "color": "var(--panel)"},
-            fillcolor="var(--kept)",
+            line={"width": 2, "color": "var(--panel)"},
+            fillcolor="var(--pale)",
             hovertemplate=f"%{{y:.1f}} {unit}",
         )
+    figure.add_scatter(
+        x=per_layer.index,
+        y=per_layer.sum(axis=1) / size,
+        name="all layers",
+        mode="lines",
+        line={"width": 3, "color": "var(--kept)"},
+        hovertemplate=f"<b>%{{y:.1f}} {unit}</b>",
+    )
     for name, sizes in ghosts.items():
         figure.add_scatter(
             x=per_layer.index,
             y=[one / size for one in sizes],
             name=name,
             mode="lines",
-            line={"width": 2.5, "dash": "dash", "color": "var(--cut)"},
+            line={"width": 2.5, "dash": "dash", "color": "var(--muted)"},
             hovertemplate=f"%{{y:.1f}} {unit}",
         )
-        _write_at_end(figure, name, per_layer.index[-1], sizes[-1] / size, "var(--muted)")
+        _write(figure, name, per_layer.index[-1], sizes[-1] / size, "var(--ink)")
     total = per_layer.sum(axis=1).iloc[-1]
-    _write_at_end(figure, f"<b>{total / size:.1f} {unit}</b>", per_layer.index[-1], total / size, "var(--kept)")
+    _write(figure, f"<b>{total / size:.1f} {unit}</b>", per_layer.index[-1], total / size, "var(--kept)")
     return figure.update_layout(
         layout("step", unit, showlegend=False, hovermode="x unified", yaxis={"rangemode": "tozero"})
     )
@@ -56,8 +64,8 @@ def allocated_figure(dynamic: pd.DataFrame, static: pd.DataFrame, static_length:
     size, unit = unit_of(max(fixed.allocated_bytes.max(), growing.allocated_bytes.max()))
     lines = (
         ("filled", growing.filled_bytes, "var(--kept)", "solid", "linear"),
-        ("growing buffer, allocated", growing.allocated_bytes, "var(--accent)", "solid", "hv"),
-        (f"static buffer of {static_length:,}, allocated", fixed.allocated_bytes, "var(--off)", "dash", "linear"),
+        ("growing buffer", growing.allocated_bytes, "var(--accent)", "solid", "hv"),
+        (f"static buffer, {static_length:,} tokens", fixed.allocated_bytes, "var(--off)", "dash", "linear"),
     )
     figure = go.Figure()
     for name, sizes, colour, dash, shape in lines:
@@ -70,7 +78,13 @@ def allocated_figure(dynamic: pd.DataFrame, static: pd.DataFrame, static_length:
             fill="tozeroy" if name == "filled" else None,
             hovertemplate=f"%{{y:.1f}} {unit}",
         )
-    return figure.update_layout(layout("step", unit, hovermode="x unified", yaxis={"rangemode": "tozero"}))
+    first = growing.index[0]
+    middle = growing.index[len(growing) * 2 // 3]
+    _write(figure, lines[0][0], middle, growing.filled_bytes[middle] / size / 2, "var(--ink)")
+    _write(figure, lines[1][0], first, growing.allocated_bytes.iloc[0] / size, "var(--accent)", "left", "top")
+    _write(figure, lines[2][0], first, fixed.allocated_bytes.iloc[0] / size, "var(--off)", "left")
+    common = layout("step", unit, showlegend=False, hovermode="x unified", yaxis={"rangemode": "tozero"})
+    return figure.update_layout(common)
 
 
 def reads_figure(reads: pd.DataFrame, prompt_length: int) -> go.Figure:
@@ -94,12 +108,21 @@ def reads_figure(reads: pd.DataFrame, prompt_length: int) -> go.Figure:
     figure.add_annotation(
         x=(prompt_length - 1) / 2, y=0.5, yref="paper", text="prompt", showarrow=False, font={"color": "var(--muted)"}
     )
+    last = reads.position.iloc[-1]
+    for text, column in (("K and V: by every later step", "key"), ("Q: never again", "query")):
+        middle = reads[column].iloc[last // 2]
+        figure.add_annotation(
+            x=last / 2, y=middle, text=text, showarrow=False, xanchor="left", yanchor="bottom", yshift=6
+        )
     return figure.update_layout(
         layout("position of the row", "later passes that read it", hovermode="x unified", yaxis={"rangemode": "tozero"})
     )
 
 
-def _write_at_end(figure: go.Figure, text: str, x: float, y: float, colour: str) -> None:
+def _write(
+    figure: go.Figure, text: str, x: float, y: float, colour: str, side: str = "right", height: str = "bottom"
+) -> None:
+    """Words at a point: their left or right end there, their top or bottom."""
     figure.add_annotation(
-        x=x, y=y, text=text, showarrow=False, xanchor="right", yanchor="bottom", font={"color": colour, "size": 16}
+        x=x, y=y, text=text, showarrow=False, xanchor=side, yanchor=height, font={"color": colour, "size": 16}
     )

@@ -31,19 +31,20 @@ def cache_tab(page: Page) -> None:
 
 def _growth_section(page: Page, words: dict[str, Section]) -> None:
     with gr.Column(elem_classes="cache-section"):
-        source = _source()
-        with gr.Row(elem_classes="cache-board two-one"):
-            with _card(words["growth"]):
-                panel("cache_growth")
-            with _card(words["size"]):
-                formula = panel("bars", elem_classes=["formula"])
+        source = _source(has_steps=True)
+        with gr.Row(elem_classes="cache-board one-one"):
+            with gr.Column(elem_classes="cache-stack"):
+                with _card(words["growth"]):
+                    panel("cache_growth")
+                with _card(words["size"]):
+                    formula = panel("bars", elem_classes=["formula"])
+            with _card(words["heat"]):
+                heat = panel("heatmap")
         with gr.Row(elem_classes="cache-board one-one"):
             with _card(words["curve"]):
                 curve = plot_panel(elem_id="growth-curve")
             with _card(words["allocated"]):
                 allocated = plot_panel(elem_id="allocated-curve")
-        with _card(words["heat"]):
-            heat = panel("heatmap")
 
     def on_text(text: Text):
         model, steps = text.loaded.model, (text.prompt_ids, text.answer_ids)
@@ -84,7 +85,7 @@ def _keeping_section(page: Page, words: dict[str, Section]) -> None:
 
 def _attention_section(page: Page, words: dict[str, Section]) -> None:
     with gr.Column(elem_classes="cache-section"):
-        source = _source()
+        source = _source(has_steps=True)
         with gr.Row(elem_classes="cache-board two-one"):
             with _card(words["attention"]):
                 picture = panel("attention")
@@ -97,7 +98,7 @@ def _attention_section(page: Page, words: dict[str, Section]) -> None:
             shapes = panel("table")
 
     def on_text(text: Text):
-        weights = attention_weights(text.loaded.model, text.stored_ids)
+        weights = attention_weights(text.loaded.model, text.stored_ids, values.MATRIX_ROWS)
         return (
             values.attention_value(text, weights),
             values.sinks_value(text, weights),
@@ -134,8 +135,13 @@ def _more_section(page: Page, words: dict[str, Section]) -> None:
     _answer(page, source, on_text, [reads, heads, classifier, training])
 
 
-def _source() -> gr.HTML:
-    return panel("cache_source", events=["changed"])
+def _source(has_steps: bool = False) -> gr.HTML:
+    """What the section looks into, and where its pictures follow the step, a slider to walk through them."""
+    with gr.Row(elem_classes="cache-head"):
+        source = panel("cache_source", events=["changed"])
+        if has_steps:
+            panel("steps")
+    return source
 
 
 def _card(section: Section) -> gr.Column:

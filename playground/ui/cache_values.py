@@ -191,8 +191,9 @@ def swap_value(text: Text) -> dict | None:
             for prob, token_id in zip(best.values.tolist(), best.indices.tolist(), strict=True)
         ]
         groups.append({"title": title, "rows": rows})
+    note = f"For comparison: with its own cache against no cache at all, the largest change is {swapped.rounding:.0e}."
     number = {"number": f"{swapped.largest_difference:.1f}", "words": "largest change of a logit", "kind": "off"}
-    return {"numbers": [number], "groups": groups, "note": "Rounding would change a logit by about 0.000001."}
+    return {"numbers": [number], "groups": groups, "note": note}
 
 
 def walk_value(text: Text, words: dict[str, Section]) -> dict:
@@ -222,15 +223,14 @@ def walk_value(text: Text, words: dict[str, Section]) -> dict:
 
 
 def attention_value(text: Text, weights: Tensor) -> dict:
-    """For attention.js: one layer's weights (L, H, T, T), the last MATRIX_ROWS rows, 65,535 for 1."""
-    first_row = max(0, len(text.stored_ids) - MATRIX_ROWS)
-    layer = (weights[text.layer, :, first_row:].float() * 65535).round().cpu().numpy().astype("<u2")
+    """For attention.js: one layer of the weights (L, H, rows, T), 65,535 for 1."""
+    layer = (weights[text.layer].float() * 65535).round().cpu().numpy().astype("<u2")
     return {
         "layer": text.layer,
         "num_layers": weights.shape[0],
         "num_heads": weights.shape[1],
         "prompt_length": len(text.prompt_ids),
-        "first_row": first_row,
+        "first_row": weights.shape[3] - weights.shape[2],
         "labels": text.labels,
         "weights": base64.b64encode(np.ascontiguousarray(layer).tobytes()).decode(),
     }
@@ -238,11 +238,12 @@ def attention_value(text: Text, weights: Tensor) -> dict:
 
 def sinks_value(text: Text, weights: Tensor) -> dict | None:
     """For bars.js: what each head of the layer leaves on the first token."""
-    length, first_row = len(text.stored_ids), 4
+    num_rows, length = weights.shape[2:]
+    first_row = max(4, length - num_rows)  # the first rows have little else to read
     if length <= first_row:
         return None
-    shares = sink_shares(weights, first_row)[text.layer].tolist()
-    even = even_share(length, first_row)
+    shares = sink_shares(weights[:, :, first_row - length :])[text.layer].tolist()
+    even = even_share(first_row, length)
     rows = [
         {"label": f"head {head + 1}", "share": share, "text": f"{100 * share:.1f} %", "kind": "kept"}
         for head, share in enumerate(shares)
@@ -254,12 +255,14 @@ def sinks_value(text: Text, weights: Tensor) -> dict | None:
     }
 
 
-def shapes_value(text: Text) -> dict:
+def shapes_value(text: Text) -> dict | None:
     """For table.js: a prefill, a chunk and a decode step of this very text, shapes read from the tensors."""
     model, ids = text.loaded.model, text.stored_ids
-    chunk = min(4, max(1, len(ids) - 2))
+    if len(ids) < 4:
+        return None
+    chunk = min(4, len(ids) - 2)
     splits = [len(ids) - chunk - 1, chunk, 1]
-    need = mask_need(model, ids, chunk + 1) if len(ids) > 2 else None
+    need = mask_need(model, ids, chunk)
     names = ("prefill", f"chunk of {chunk}", "decode step")
     rows = [
         [
@@ -274,8 +277,6 @@ def shapes_value(text: Text) -> dict:
     note = (
         f"Without the mask the last logits change by {need.decode_step:.1g} for a decode step, "
         f"and by {need.chunk:.2g} for a chunk of {need.chunk_length}."
-        if need
-        else ""
     )
     columns = ["", "queries (1, heads, new, size)", "keys (1, KV heads, past + new, size)", "weights", "mask"]
     return {"columns": columns, "rows": rows, "note": note}
@@ -288,8 +289,9 @@ def _shape(shape: tuple[int, ...]) -> str:
 def mask_value(text: Text) -> dict:
     """For mask.js: what the two wrong masks would do to one row of the model's own scores."""
     ids = text.stored_ids
-    row = len(ids) // 2
-    scores = attention_scores(text.loaded.model, ids)[text.layer, 0, row]
+    num_rows = min(len(ids), MATRIX_ROWS)
+    row = len(ids) - 1 - num_rows // 2
+    scores = attention_scores(text.loaded.model, ids, num_rows)[text.layer, 0, row - len(ids)]
     masked = mask_row(scores.tolist(), [position > row for position in range(len(ids))])
     broken = masked.leak(TIMES_INFINITY)
     infinity = "breaks the row (NaN)" if broken != broken else "happens to work"
@@ -309,7 +311,7 @@ def heads_value(text: Text) -> dict:
     largest = max(result.bytes_per_layer for result in results)
 
     def name(result) -> str:
-        return f"{result.num_kv_heads} KV head{'s' * (result.num_kv_heads > 1)}{' (trained)' * result.is_trained}"
+        return f"{result.num_kv_heads}{' (trained)' * result.is_trained}"
 
     sizes = [
         {
@@ -323,18 +325,28 @@ def heads_value(text: Text) -> dict:
     moved = [
         {
             "label": name(result),
-            "share": result.most_moved,
-            "text": f"{100 * result.most_moved:.1f} points, KL {result.kl:.2g}",
+            "share": result.same_choice,
+            "text": f"{100 * result.same_choice:.0f} %",
             "kind": "kept" if result.is_trained else "off",
         }
         for result in results
     ]
+    distances = ", ".join(
+        f"{_small(result.kl)} for {result.num_kv_heads}" for result in results if not result.is_trained
+    )
     return {
         "groups": [
-            {"title": "Bytes per layer, measured", "rows": sizes},
-            {"title": "Largest change of a token's probability", "rows": moved},
-        ]
+            {"title": "KV heads: bytes per layer, measured", "rows": sizes},
+            {"title": "KV heads: same likeliest next token", "rows": moved},
+        ],
+        "note": f"Over the {len(text.stored_ids)} positions of this answer. KL to the trained distribution of the next "
+        f"token, mean in nats: {distances}.",
     }
+
+
+def _small(number: float) -> str:
+    """Two digits; what is rounding only, as such."""
+    return "0" if number == 0 else "< 0.000001" if number < 1e-6 else f"{number:.2g}"
 
 
 def classifier_value(text: Text) -> dict:
