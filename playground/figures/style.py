@@ -21,6 +21,8 @@ PALETTE = {
     "panel": ("#FFFFFF", "#1E293B"),
     "page": ("#F6F8FB", "#0B1220"),
     "good": ("#007A5A", "#3CC9A0"),
+    "kept_band": ("#0072B22E", "#56B4E938"),  # see-through, for bands of uncertainty
+    "value_band": ("#007A5A2E", "#3CC9A038"),
 }
 FONT = "IBM Plex Sans, DejaVu Sans, sans-serif"
 
