@@ -7,10 +7,12 @@ import plotly
 
 from playground.figures import style
 from playground.models.loading import LoadedModel
+from playground.ui.answers_tab import answers_tab
 from playground.ui.bar import build_bar
 from playground.ui.cache_tab import cache_tab
 from playground.ui.playground_tab import playground_tab
 from playground.ui.race_tab import race_tab
+from playground.ui.sampling_tab import sampling_tab
 
 ASSETS = Path(__file__).parents[2] / "assets"
 PLOTLY = Path(plotly.__file__).parent / "package_data"
@@ -23,6 +25,8 @@ def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
         page = build_bar(models)
         with gr.Tabs(elem_id="tabs"):
             playground_tab(page)
+            sampling_tab(page)
+            answers_tab(page)
             race_tab(page)
             cache_tab(page)
     return demo

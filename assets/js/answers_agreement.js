@@ -1,0 +1,42 @@
+// Stated against observed: a Plotly picture, the sentence that sums it up, and the numbers as CSV.
+
+import { download } from "./answers.js";
+import { isOtherRun } from "./answers_curve.js";
+import { mount as mountPlot } from "./plot.js";
+import { node, say } from "./svg.js";
+
+export function mount(element, api) {
+  element.classList.add("answers-agreement");
+  const words = node("p.note", { role: "status" }, element, "Press the button: each answer's share of the draws beside the probability that the model states.");
+  const problem = node("p.answers-problem", { role: "alert" }, element);
+  const inner = node("div", {}, element);
+  const plot = mountPlot(inner);
+  const save = node("button.small-button", { type: "button", title: "Stated and observed as CSV" }, inner.querySelector(".plot-buttons"), "CSV");
+  let value = null;
+  let drawnBy = null;
+  save.addEventListener("click", () => { if (value) download(value.csv, "stated_and_observed.csv"); });
+  plot.update(null);
+
+  return {
+    update(given) {
+      if (!given) return;
+      say(problem, given.problem ?? "");
+      if (given.running) say(words, given.running);
+      if (!given.figure) return;
+      value = { ...given, runId: api.store.get().run?.id };
+      drawnBy = null;
+      this.draw(api.store.get());
+    },
+    draw(state) {
+      if (!value || !element.clientWidth) return;
+      const key = JSON.stringify([state.params, state.run?.id, state.dark, element.clientWidth]);
+      if (key === drawnBy) return;
+      drawnBy = key;
+      const stale = isOtherRun(state.run, value) || Boolean(state.params) && Object.entries(value.params).some(([name, before]) =>
+        state.params[name] !== undefined && state.params[name] !== before);
+      element.classList.toggle("is-stale", stale);
+      say(words, stale ? "Stale: drawn with other settings. Draw again." : value.words);
+      plot.update(value.figure);
+    },
+  };
+}

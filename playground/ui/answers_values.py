@@ -1,0 +1,175 @@
+"""What the pictures of the tab "Thirty answers" are given: plain JSON, worked out from a run."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import gradio as gr
+
+from playground.engine.model import ContextFullError
+from playground.engine.sampling import NoTokenError
+from playground.experiments.answers import TEXT, TOKENS, AnswerSet, sample_answer_set
+from playground.experiments.answers_batch import batch_work
+from playground.experiments.answers_batching import AmongOthers
+from playground.experiments.answers_curve import POOL, CurvePool, draw_curve_pool
+from playground.experiments.answers_frequency import stated_against_observed
+from playground.experiments.answers_pool import AnswerRequest, answer_leaves, gather
+from playground.experiments.answers_tree import answer_tree
+from playground.experiments.race import machine
+from playground.figures.answers import agreement_figure, axis_places, distinct_figure
+from playground.models.loading import LoadedModel
+from playground.ui.bar import TICK_SECONDS, prompt_ids_of
+from playground.ui.controls import sampling_params
+from playground.ui.panel import figure_json
+
+NUM_ANSWERS, ANSWER_TOKENS, MANY = 30, 24, 3000
+PROBLEMS = (gr.Error, ContextFullError, NoTokenError)  # said in the panel, where they stay until the next try
+
+
+def answer_values(loaded: LoadedModel, prompt: str, controls: dict) -> tuple[dict, dict, dict]:
+    """For answers.js, answer_tree.js and batch_picture.js. What is wrong with the request is said in the first."""
+    try:
+        params = sampling_params(controls)
+        prompt_ids_of(loaded, prompt)
+        start = time.perf_counter()
+        drawn = sample_answer_set(loaded, prompt, params, NUM_ANSWERS, ANSWER_TOKENS)
+    except PROBLEMS as error:
+        return {"problem": problem_of(error)}, gr.skip(), gr.skip()
+    seconds = time.perf_counter() - start
+    work = batch_work(drawn)
+    answers = {
+        "prompt": prompt,
+        "max_new_tokens": drawn.max_new_tokens,
+        "seconds": seconds,
+        "machine": machine(),
+        "views": {by: _view(drawn.compared_by(by)) for by in (TOKENS, TEXT)},
+        "csv": answers_csv(drawn),
+    }
+    return (
+        answers,
+        answer_tree(loaded, drawn).to_json(),
+        {
+            "steps": work.steps_per_row,
+            "prompt_length": drawn.prompt_length,
+            "padded": work.padded,
+            "dropped": work.dropped,
+            "merged": work.merged,
+            "filled": work.filled,
+        },
+    )
+
+
+def _view(drawn: AnswerSet) -> dict:
+    rows = [
+        {
+            "text": group.text,
+            "rows": group.rows,
+            "count": len(group.rows),
+            "probability": group.probability,
+            "model_probability": drawn.answers[group.rows[0]].model_probability,
+            "length": group.length,
+            "stop": group.stop_reason,
+        }
+        for group in drawn.distinct
+    ]
+    return {"groups": drawn.groups, "rows": rows}
+
+
+def answers_csv(drawn: AnswerSet) -> str:
+    """The table of distinct answers; `settings` says in every line what they were drawn with."""
+    frame = drawn.table().assign(prompt=drawn.prompt, settings=str(asdict(drawn.params)))
+    return frame.to_csv(index=False)
+
+
+def curve_values(loaded: LoadedModel, prompts: list[str], controls: dict, knob: str) -> Iterator[dict]:
+    """For answers_curve.js: at once the counts of this seed, then the bands from a larger pool."""
+    try:
+        params = sampling_params(controls)
+        for prompt in prompts[:1]:
+            prompt_ids_of(loaded, prompt)
+        prompts = [prompt for prompt in dict.fromkeys(prompts) if prompt and prompt.strip()]
+        for rows in (NUM_ANSWERS, POOL):
+            start = time.perf_counter()
+            pools = [draw_curve_pool(loaded, prompt, params, knob, rows, ANSWER_TOKENS) for prompt in prompts]
+            yield _curve_value(loaded.name, pools, controls, time.perf_counter() - start)
+    except PROBLEMS as error:
+        yield {"problem": problem_of(error)}
+
+
+def _curve_value(model: str, pools: list[CurvePool], controls: dict, seconds: float) -> dict:
+    first = pools[0]
+    views = {}
+    for by in (TOKENS, TEXT):
+        curves = [pool.curve(NUM_ANSWERS, by) for pool in pools]
+        csv = "".join(curve.to_frame().to_csv(index=False, header=place == 0) for place, curve in enumerate(curves))
+        views[by] = {"figure": figure_json(distinct_figure(curves)), "csv": csv}
+    rows = len(first.sets[0].answers)
+    band = (
+        f"Line and band: mean over seeds and about nine of ten seeds, by rarefaction of {rows} rows a point."
+        if rows > NUM_ANSWERS
+        else "The bands are being drawn …"
+    )
+    number = rows * len(first.values) * len(pools)
+    return {
+        "views": views,
+        "knob": first.knob,
+        "values": first.values,
+        "places": axis_places(first.curve(NUM_ANSWERS)),
+        "params": asdict(first.sets[0].params) | {first.knob: controls.get(first.knob)},
+        "model": model,
+        "prompt": first.prompt,
+        "words": f"Marks: {NUM_ANSWERS} answers with this seed. {band} {number:,} answers in {seconds:.2f} s.",
+    }
+
+
+def agreement_values(loaded: LoadedModel, prompt: str, controls: dict) -> Iterator[dict]:
+    """For answers_agreement.js: how far the draws are, then the comparison."""
+    try:
+        request = AnswerRequest(prompt, (sampling_params(controls),), MANY, ANSWER_TOKENS)
+        prompt_ids_of(loaded, prompt)
+        leaves, done, start, shown = [], 0, time.perf_counter(), time.perf_counter()
+        for leaf in answer_leaves(loaded, request):
+            leaves.append(leaf)
+            done += len(leaf.rows)
+            if time.perf_counter() - shown > TICK_SECONDS:
+                shown = time.perf_counter()
+                yield {"running": f"{done:,} of {MANY:,} answers are complete …"}
+        drawn = gather(loaded, request, leaves)[0]
+    except PROBLEMS as error:
+        yield {"problem": problem_of(error)}
+        return
+    agreement = stated_against_observed(drawn)
+    inside, rows = agreement.num_inside, len(agreement.frame)
+    test = (
+        f"Chi-square {agreement.chi_square:.1f} on {agreement.degrees} degrees of freedom: "
+        f"a difference this large comes by chance {agreement.p_value:.1%} of the time."
+        if agreement.degrees
+        else "There is one answer only: nothing to compare."
+    )
+    yield {
+        "figure": figure_json(agreement_figure(agreement)),
+        "csv": agreement.frame.to_csv(index=False),
+        "params": asdict(drawn.params),
+        "model": loaded.name,
+        "prompt": prompt,
+        "words": f"{inside} of {rows} intervals of {MANY:,} draws hold the stated share (19 of 20 should). {test} "
+        f"{drawn.num_distinct} distinct answers in {MANY:,}, {time.perf_counter() - start:.2f} s.",
+    }
+
+
+def among_rows(results: list[AmongOthers]) -> list[list[str]]:
+    return [
+        [
+            str(result.rows),
+            f"{result.largest_difference:.1e}",
+            f"{result.smallest_gap:.4f}",
+            "yes" if result.first_flip is None else f"no, from step {result.first_flip} on",
+        ]
+        for result in results
+    ]
+
+
+def problem_of(error: Exception) -> str:
+    """One sentence for the person at the page."""
+    text = str(getattr(error, "message", error)).strip()
+    return f"{text[:1].upper()}{text[1:]}"
