@@ -1,0 +1,114 @@
+"""Our loop against transformers' `generate`, on the same weights and the same prompt."""
+
+from collections.abc import Iterator
+
+import torch
+import transformers
+
+from benchmarks.measure import Figure, alternate, rounded
+from playground.engine.generation import generate, sample_answers, timed
+from playground.engine.sampling import SamplingParams
+from playground.engine.trace import Trace
+from playground.models.loading import LoadedModel, load_model
+
+PROMPT_TOKENS, NEW_TOKENS = 183, 64
+TEXT = "A small bird sat on the old wall and looked at the garden, where the children played in the warm sun. "
+
+
+def prompt_of(loaded: LoadedModel, length: int = PROMPT_TOKENS) -> list[int]:
+    ids = loaded.tokenizer.encode_plain(TEXT * (length // 10))
+    return ids[:length]
+
+
+def in_transformers(loaded: LoadedModel) -> transformers.PreTrainedModel:
+    """The same weights in transformers' Qwen3."""
+    config = loaded.model.config
+    theirs = transformers.Qwen3ForCausalLM(
+        transformers.Qwen3Config(
+            vocab_size=config.vocab_size,
+            hidden_size=config.hidden_size,
+            num_hidden_layers=config.num_layers,
+            num_attention_heads=config.num_heads,
+            num_key_value_heads=config.num_kv_heads,
+            head_dim=config.head_dim,
+            intermediate_size=config.intermediate_size,
+            rope_parameters={"rope_type": "default", "rope_theta": config.rope_theta},
+            rms_norm_eps=config.rms_norm_eps,
+            max_position_embeddings=config.max_positions,
+            tie_word_embeddings=config.tie_embeddings,
+            bos_token_id=None,
+            eos_token_id=None,
+            pad_token_id=0,
+        )
+    )
+    theirs.load_state_dict(loaded.model.checkpoint_tensors(), strict=False)
+    return theirs.eval().requires_grad_(False)
+
+
+def figures() -> Iterator[Figure]:
+    loaded = load_model("minimind-chat")
+    theirs = in_transformers(loaded)
+    yield one_answer(loaded, theirs)
+    yield thirty_answers(loaded, theirs)
+
+
+def one_answer(loaded: LoadedModel, theirs: transformers.PreTrainedModel) -> Figure:
+    prompt, greedy = prompt_of(loaded), SamplingParams(temperature=0)
+
+    def ours() -> Trace:
+        trace = Trace.record(timed(generate(loaded.model, prompt, greedy, None, NEW_TOKENS)), prompt)
+        assert trace.logits.shape == (NEW_TOKENS, loaded.model.config.vocab_size)
+        return trace
+
+    def peer():
+        return theirs.generate(
+            torch.tensor([prompt]),
+            attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
+            max_new_tokens=NEW_TOKENS,
+            do_sample=False,
+            output_logits=True,
+            return_dict_in_generate=True,
+        )
+
+    assert peer().sequences[0, len(prompt) :].tolist() == ours().token_ids, "both must write the same tokens"
+    milliseconds, theirs_ms, ratio = alternate(ours, peer)
+    return Figure(
+        "one answer with everything recorded, against transformers generate with output_logits, ms",
+        rounded(milliseconds),
+        rounded(theirs_ms),
+        rounded(ratio),
+        "ratio >= 2, aim 3",
+        ratio >= 2,
+        f"prompt {PROMPT_TOKENS} + {NEW_TOKENS} new tokens, greedy, same tokens, float32, 1 thread, median of 9 rounds",
+    )
+
+
+def thirty_answers(loaded: LoadedModel, theirs: transformers.PreTrainedModel, n: int = 30, new: int = 24) -> Figure:
+    prompt = loaded.prompt_ids("Tell me about the sea.")
+
+    def ours() -> list[list[int]]:
+        return sample_answers(loaded.model, prompt, SamplingParams(), n, new)
+
+    def peer():
+        return theirs.generate(
+            torch.tensor([prompt]),
+            attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
+            max_new_tokens=new,
+            do_sample=True,
+            temperature=1.0,
+            top_k=0,
+            top_p=1.0,
+            num_return_sequences=n,
+        )
+
+    assert peer().shape == (n, len(prompt) + new) and {len(answer) for answer in ours()} == {new}
+    milliseconds, theirs_ms, ratio = alternate(ours, peer)
+    return Figure(
+        "thirty answers, against transformers generate with num_return_sequences, ms",
+        rounded(milliseconds),
+        rounded(theirs_ms),
+        rounded(ratio),
+        "ratio >= 3",
+        ratio >= 3,
+        f"prompt {len(prompt)}, {n} answers of {new} tokens, T 1, no cuts, no stop, float32, 1 thread, median of 9 rounds",
+    )
