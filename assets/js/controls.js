@@ -13,6 +13,13 @@ export function topKPosition(k, vocabSize) {
   return k <= 0 ? 0 : 1 + (199 * Math.log(Math.min(k, vocabSize))) / Math.log(vocabSize);
 }
 
+let change = null; // of the mounted sliders
+
+/** Moves sliders from elsewhere on the page: a preset, a run that was opened. Unknown keys are left out. */
+export function setControls(patch) {
+  change?.(patch);
+}
+
 const straight = { toValue: (position) => position, toPosition: (value) => value };
 
 function sliders(vocabSize) {
@@ -55,15 +62,16 @@ export function mount(element, api) {
   const problem = node("div.problem", { role: "alert" }, element);
   let timer = 0;
 
-  function change(patch) {
-    Object.assign(params, patch);
-    for (const key of Object.keys(patch)) shown[key]?.();
+  change = (patch) => {
+    const known = Object.keys(patch).filter((key) => key in shown);
+    for (const key of known) params[key] = patch[key];
+    for (const key of known) shown[key]();
     say(problem, "");
     api.store.set({ params: { ...params } });
     api.setValue({ ...params });
     clearTimeout(timer);
     timer = setTimeout(() => api.trigger("settled"), REST_MS);
-  }
+  };
 
   for (const slider of sliders(vocabSize)) addSlider(main, slider);
   addNumbers(main);

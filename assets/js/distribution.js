@@ -1,22 +1,30 @@
 // The chosen step: pale bar what the model said, solid bar what the sliders made of it. Cut tokens stay, and say what cut them.
+// With { full: true } as value: the sum of the probabilities as a curve, and a click on a token forces it.
 
+import { canFork, fork } from "./fork.js";
 import { rereadStep } from "./reread.js";
 import { node, percent, pool, say, set, svg } from "./svg.js";
 
-const ROWS = 14;
+const ROWS = 14, ROWS_WITH_FORMULA = 11;
 const CUT_WORDS = { "top-k": "cut by top-k", "top-p": "cut by top-p", "min-p": "cut by min-p", temperature: "cut: greedy" };
 
 export function mount(element, api) {
+  const full = Boolean(api.props.value?.full);
   const head = node("div.card-head", {}, element);
   const title = node("h2", {}, head);
   const note = node("span.note", {}, head);
   const scale = node("button.small-button", { type: "button", "aria-pressed": "false", title: "Logarithmic axis" }, head, "log");
   const empty = node("p.empty-note", {}, element, "Press Generate: the candidates of each step appear here.");
-  const table = node("div.bars", { role: "img" }, element);
+  const table = node("div.bars", full ? { role: "list" } : { role: "img" }, element);
+  const curve = full ? sumCurve(table) : null;
+  const rowsHolder = node("div.bar-rows", {}, table);
+  const tip = tipCard(element);
   const others = node("div.bar-row.others", {}, element);
   const ruler = rulerPicture(node("div.ruler", {}, element));
   fillRow(others);
   let log = false;
+  let now = null; // the step as it is drawn
+  let places = [];
   scale.addEventListener("click", () => {
     log = !log;
     set(scale, { "aria-pressed": String(log) });
@@ -29,11 +37,13 @@ export function mount(element, api) {
     empty.hidden = ready;
     say(title, run ? `Next token at step ${step}` : "Next token");
     if (!ready) return;
-    const now = rereadStep(run, params, step);
+    now = rereadStep(run, params, step);
     say(note, `T ${params.temperature} · p ${params.top_p} · k ${params.top_k || "off"}`);
-    const places = shownPlaces(now, run.vocabSize);
-    const rows = pool(table, places.length, () => fillRow(node("div.bar-row")));
+    places = shownPlaces(now, run.vocabSize);
+    const rows = pool(rowsHolder, places.length, () => fillRow(node("div.bar-row", full ? { role: "listitem" } : {})));
     places.forEach((place, index) => drawRow(rows[index], now, place, run, index));
+    curve?.draw(now, places, params, length, rows);
+    tip.redraw(now, run, params);
     drawOthers(now, places, run.vocabSize);
     ruler.draw(now, run);
     set(table, { "aria-label": spoken(now, run) });
@@ -41,7 +51,7 @@ export function mount(element, api) {
 
   /** The likeliest tokens; the one that was chosen is always among them. */
   function shownPlaces(now, vocabSize) {
-    const places = Array.from({ length: Math.min(ROWS, vocabSize) }, (_, place) => place);
+    const places = Array.from({ length: Math.min(full ? ROWS_WITH_FORMULA : ROWS, vocabSize) }, (_, place) => place);
     if (now.chosenPlace >= places.length) places[places.length - 1] = now.chosenPlace;
     return places;
   }
@@ -54,7 +64,6 @@ export function mount(element, api) {
     const [pale, solid] = lane.children;
     row.className = `bar-row${kept ? "" : " is-cut"}${chosen ? " is-chosen" : ""}${place === now.numCandidates - 1 ? " is-last-kept" : ""}`;
     say(label, run.vocabulary[id]);
-    set(row, { title: `id ${id}, rank ${place + 1}, model ${percent(now.modelProbs[place])}, after the stages ${percent(now.probs[place])}` });
     pale.style.transform = `scaleX(${length(now.modelProbs[place])})`;
     solid.style.transform = `scaleX(${length(now.probs[place])})`;
     const words = kept ? percent(now.probs[place]) : `${percent(now.modelProbs[place])} ${cutBy(now, place)}`;
@@ -84,7 +93,114 @@ export function mount(element, api) {
     return share <= 1e-4 ? 0 : 1 + Math.log10(share) / 4;
   }
 
+  // A token under the pointer explains itself, here and in the formula.
+  const rowOf = (event) => event.target.closest(".bar-row");
+  rowsHolder.addEventListener("pointerover", (event) => {
+    const row = rowOf(event);
+    if (row && now) look(row, places[[...rowsHolder.children].indexOf(row)]);
+  });
+  rowsHolder.addEventListener("pointerleave", () => look(null, null));
+  if (full) rowsHolder.addEventListener("click", onForce);
+
+  function look(row, place) {
+    const { run, params } = api.store.get();
+    tip.show(row, place, now, run, params);
+    api.store.set({ hover: place === null || place === undefined ? null : now.ranking[place] });
+  }
+
+  function onForce(event) {
+    const row = rowOf(event);
+    if (!row || !now || !canFork()) return;
+    fork(api.store.get().step, now.ranking[places[[...rowsHolder.children].indexOf(row)]]);
+  }
+
   return { draw };
+}
+
+/** The sum of the probabilities from the likeliest down, as top-p sees them, over the bars; and p as a line. */
+function sumCurve(table) {
+  const view = svg("svg.sum-curve", { "aria-hidden": "true" }, table);
+  const line = svg("polyline.sum-line", {}, view);
+  const dots = svg("path.sum-dots", {}, view);
+  const limit = svg("path.sum-limit", {}, view);
+  const words = svg("text.sum-words", {}, view);
+  return {
+    draw(now, places, params, length, rows) {
+      const lane = rows[0].children[1];
+      const left = lane.offsetLeft, width = lane.offsetWidth, half = rows[0].offsetHeight / 2;
+      const before = now.stages.findIndex(({ name }) => name === "top-p") - 1;
+      const { probs } = before < 0 ? { probs: now.modelProbs } : now.stages[before];
+      const inOrder = places.filter((place, index) => place === index).length;
+      const at = (sum) => left + length(Math.min(sum, 1)) * width;
+      let sum = 0, points = "", marks = "", y = 0;
+      for (let place = 0; place < inOrder; place += 1) {
+        sum += probs[place];
+        y = rows[place].offsetTop + half;
+        points += `${at(sum).toFixed(1)},${y} `;
+        marks += `M${at(sum).toFixed(1)} ${y}h0`;
+      }
+      const bottom = rows[rows.length - 1].offsetTop + 2 * half;
+      set(view, { width: table.clientWidth, height: bottom });
+      set(line, { points });
+      set(dots, { d: marks });
+      const on = params.top_p < 1;
+      set(limit, { d: on ? `M${at(params.top_p)} -4V${bottom}` : null });
+      say(words, on ? `p = ${params.top_p}` : "sum so far");
+      set(words, { x: (on ? at(params.top_p) : at(sum)) - 8, y: on ? bottom - 6 : y + 5, "text-anchor": "end" });
+    },
+  };
+}
+
+/** Id, bytes, logit and the probability after each stage of the token under the pointer. */
+function tipCard(element) {
+  const box = node("div.tip", { hidden: "", role: "status" }, element);
+  const head = node("div.tip-head", {}, box);
+  const name = node("b", {}, head);
+  const facts = node("span.note", {}, head);
+  const table = node("table", {}, box);
+  const foot = node("p.note", {}, box);
+  let shown = null; // token id
+
+  function fill(place, now, run, params) {
+    const id = now.ranking[place];
+    say(name, run.vocabulary[id]);
+    const logit = run.logits[now.step * run.vocabSize + id];
+    say(facts, `id ${id} · bytes ${run.tokenBytes[id]} · logit ${logit.toFixed(3)} · rank ${(place + 1).toLocaleString("en")}`);
+    const rows = [["model", now.modelProbs[place]], ...now.stages.map((stage) => [stage.name, stage.probs[place]])];
+    const lines = pool(table, rows.length, () => {
+      const row = node("tr");
+      node("th", { scope: "row" }, row);
+      node("td", {}, row);
+      return row;
+    });
+    rows.forEach(([stage, share], index) => {
+      say(lines[index].children[0], index ? `after ${stage}` : "the model");
+      say(lines[index].children[1], share === 0 ? "0, cut" : exact(share));
+    });
+    say(foot, canFork() && element.querySelector(".sum-curve") ? "Click: force this token and go on from here." : "");
+  }
+
+  return {
+    show(row, place, now, run, params) {
+      box.hidden = !row;
+      shown = row ? now.ranking[place] : null;
+      if (!row) return;
+      fill(place, now, run, params);
+      const below = row.offsetTop + row.offsetHeight + 6;
+      const fits = row.getBoundingClientRect().bottom + box.offsetHeight + 12 < innerHeight;
+      box.style.top = `${fits ? below : Math.max(row.offsetTop - box.offsetHeight - 6, 0)}px`;
+    },
+    redraw(now, run, params) {
+      if (shown === null) return;
+      const place = now.ranking.indexOf(shown);
+      if (place >= 0) fill(place, now, run, params);
+    },
+  };
+}
+
+/** A probability with enough digits to check a sum by hand. */
+function exact(share) {
+  return share >= 0.0001 ? share.toFixed(5) : share.toExponential(2);
 }
 
 function fillRow(row) {

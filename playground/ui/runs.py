@@ -84,8 +84,10 @@ class RunStore:
         self._runs: dict[str, Run] = {}
         self._lock = threading.Lock()
 
-    def put(self, run: Run) -> None:
+    def put(self, run: Run, replaces: str | None = None) -> None:
+        """`replaces`: a run that nobody can ask for any more."""
         with self._lock:
+            self._runs.pop(replaces, None)
             self._runs[run.id] = run
             total = sum(kept.num_bytes for kept in self._runs.values())
             while len(self._runs) > 1 and (len(self._runs) > self.most_runs or total > self.most_bytes):

@@ -1,0 +1,81 @@
+// Takes the run away and brings one back: a table, the whole run, the picture. Nothing here runs the model.
+
+import { setControls } from "./controls.js";
+import { openRun, show } from "./run_data.js";
+import { node, say, set } from "./svg.js";
+
+const PICTURE = { width: 1280, height: 900, scale: 2 };
+
+export function mount(element, api) {
+  const row = node("div.exports", {}, element);
+  node("span.note", {}, row, "Take this run with you");
+  const saves = [
+    ["Table (CSV)", saveTable], ["Run (JSON)", saveRun], ["Picture (PNG)", () => savePicture("png")], ["Picture (SVG)", () => savePicture("svg")],
+  ].map(([name, save]) => {
+    const button = node("button.small-button", { type: "button", disabled: "" }, row, name);
+    button.addEventListener("click", () => attempt(save));
+    return button;
+  });
+  const file = node("input", { type: "file", accept: ".json,application/json", hidden: "", "aria-label": "A recorded run" }, row);
+  const open = node("button.small-button", { type: "button" }, row, "Open a run …");
+  const status = node("span.note", { role: "status", "aria-live": "polite" }, row);
+  open.addEventListener("click", () => file.click());
+  file.addEventListener("change", () => attempt(openFile));
+
+  async function attempt(act) {
+    try {
+      say(status, "");
+      say(status, await act() ?? "");
+    } catch (error) {
+      console.warn(error);
+      say(status, "The server did not answer. Is it still running?");
+    }
+  }
+
+  async function saveTable() {
+    const { run, params } = api.store.get();
+    const reply = await api.server.table({ run: run.id, params });
+    return reply.problem ?? save(reply.text, "text/csv", `answer-${run.id}.csv`);
+  }
+
+  async function saveRun() {
+    const { run } = api.store.get();
+    const reply = await api.server.recording({ run: run.id });
+    return reply.problem ?? save(reply.text, "application/json", `answer-${run.id}.json`);
+  }
+
+  async function savePicture(format) {
+    const { run, params, step, dark } = api.store.get();
+    const reply = await api.server.picture({ run: run.id, params, step, dark: Boolean(dark) });
+    if (reply.problem) return reply.problem;
+    const holder = node("div");
+    await window.Plotly.newPlot(holder, reply.figure.data, { ...reply.figure.layout, width: PICTURE.width, height: PICTURE.height });
+    await window.Plotly.downloadImage(holder, { format, filename: `answer-${run.id}`, ...PICTURE });
+    window.Plotly.purge(holder);
+    return "Saved.";
+  }
+
+  async function openFile() {
+    const [chosen] = file.files;
+    file.value = "";
+    if (!chosen) return "";
+    const reply = await api.server.reopen(await chosen.text());
+    if (reply.problem) return reply.problem;
+    setControls(reply.params);
+    show(api.store, openRun(reply));
+    return `Opened ${reply.token_ids.length} steps of ${reply.model}; the model did not run.`;
+  }
+
+  function draw({ run }) {
+    for (const button of saves) set(button, { disabled: run?.logits ? null : "" });
+  }
+
+  return { draw };
+}
+
+function save(text, type, name) {
+  const link = node("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  return "Saved.";
+}

@@ -1,0 +1,67 @@
+// Questions as buttons. Pressing one sets prompt and sliders, and its card shows what the run says to it.
+
+import { asker } from "./ask.js";
+import { node, pool, say, set } from "./svg.js";
+
+export function mount(element, api) {
+  const question = asker(api);
+  const row = node("div.ask-row", {}, element);
+  node("span.note", {}, row, "People ask");
+  const buttons = (api.props.value?.questions ?? []).map(({ key, title, short }) => {
+    const button = node("button.small-button.ask-chip", { type: "button", "aria-expanded": "false", title }, row, short);
+    button.addEventListener("click", () => (key === shown ? close() : open(key)));
+    return [key, button];
+  });
+  const status = node("span.note", { role: "status", "aria-live": "polite" }, row);
+  const card = node("div.ask-card", { hidden: "" }, element);
+  const title = node("h3", {}, card);
+  const text = node("p", {}, card);
+  const finding = node("p.ask-finding", {}, card);
+  const table = node("table.ask-table", {}, card);
+  const head = node("tr", {}, node("thead", {}, table));
+  const body = node("tbody", {}, table);
+  const shut = node("button.small-button", { type: "button", "aria-label": "Close the question" }, card, "Close");
+  shut.addEventListener("click", close);
+  let shown = null;
+
+  async function open(key) {
+    if (question.busy) return;
+    say(status, "Asking the model …");
+    const reply = await question.ask({ key });
+    say(status, reply.problem ?? "");
+    if (reply.problem) return;
+    shown = key;
+    showCard(reply);
+  }
+
+  function close() {
+    shown = null;
+    card.hidden = true;
+    mark();
+    question.ask({ key: null });
+  }
+
+  function showCard(reply) {
+    card.hidden = false;
+    say(title, reply.title);
+    say(text, reply.text);
+    say(finding, reply.finding);
+    fillRow(head, reply.columns, "th");
+    const rows = pool(body, reply.rows.length, () => node("tr"));
+    reply.rows.forEach((cells, index) => fillRow(rows[index], cells, "td"));
+    mark();
+  }
+
+  function mark() {
+    for (const [key, button] of buttons) {
+      set(button, { "aria-expanded": String(key === shown), "aria-pressed": String(key === shown) });
+    }
+  }
+
+  return { update: question.take };
+}
+
+function fillRow(row, cells, kind) {
+  const nodes = pool(row, cells.length, () => node(kind));
+  cells.forEach((cell, index) => say(nodes[index], cell));
+}

@@ -1,0 +1,159 @@
+"""The questions Q3 to Q11 about sampling, each settled by numbers from a run. Shapes: N steps, V vocabulary."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pandas as pd
+import torch
+from torch import Tensor
+
+from playground.engine.sampling import RULES, Distribution, SamplingParams, next_token_distribution, penalize
+from playground.engine.trace import Trace
+
+
+def other_temperatures(trace: Trace, params: SamplingParams, temperatures: Sequence[float]) -> pd.DataFrame:
+    """Q3. The same random numbers at other temperatures: the first step at which the number falls on another token."""
+    rows = []
+    for temperature in temperatures:
+        reread = trace.reread(replace(params, temperature=temperature))
+        step = reread.first_difference
+        rows.append(
+            {
+                "temperature": temperature,
+                "first_difference": step,
+                "uniform": None if step is None else trace.steps[step].uniform,
+                "token_then": None if step is None else trace.token_ids[step],
+                "token_now": None if step is None else reread.chosen_ids[step],
+            }
+        )
+    return pd.DataFrame(rows).astype(dict.fromkeys(("first_difference", "token_then", "token_now"), object))
+
+
+def who_binds(logits: Mapping[str, Tensor], settings: Mapping[str, SamplingParams]) -> pd.DataFrame:
+    """Q4. For each prompt's logits (V,) and each setting: tokens kept, their mass, and the stage that binds."""
+    rows = []
+    for prompt, row in logits.items():
+        for name, params in settings.items():
+            distribution = next_token_distribution(row, params)
+            kept = distribution.ranking[: distribution.num_candidates]
+            mass = float(distribution.model_probs[kept].sum())
+            cutting = [stage.name for stage in distribution.stages if stage.cuts]
+            rows.append(
+                {
+                    "prompt": prompt,
+                    "setting": name,
+                    "num_kept": distribution.num_candidates,
+                    "kept_mass": mass,
+                    "binds": cutting[-1] if cutting else "none",
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def orders(logits: Tensor, params: SamplingParams) -> pd.DataFrame:
+    """Q5. The same sliders under the four rules: how many tokens stay, and their probabilities, the likeliest first."""
+    rows = []
+    for rule in RULES:
+        distribution = next_token_distribution(logits, replace(params, rule=rule))
+        probs = distribution.probs[distribution.ranking].tolist()
+        rows.append({"rule": rule, "num_kept": distribution.num_candidates, "probs": probs})
+    return pd.DataFrame(rows)
+
+
+def kept_per_step(trace: Trace, params: SamplingParams) -> pd.DataFrame:
+    """Q6. Tokens kept at every step, their share of the vocabulary, and their share of the model's probability."""
+    reread = trace.reread(params)
+    model_probs = torch.softmax(trace.logits.double(), -1)
+    ranked = model_probs.gather(1, reread.distributions.ranking).cumsum(-1)
+    kept = torch.tensor(reread.num_candidates)
+    return pd.DataFrame(
+        {
+            "step": range(len(trace.steps)),
+            "num_kept": kept.tolist(),
+            "share_of_tokens": (kept / trace.logits.shape[1]).tolist(),
+            "kept_mass": ranked.gather(1, kept[:, None] - 1)[:, 0].tolist(),
+        }
+    )
+
+
+def top_k_values(logits: Tensor, values: Sequence[int]) -> pd.DataFrame:
+    """Q7. For each k: tokens kept, and how much of the model's probability is thrown away."""
+    rows = []
+    for k in values:
+        distribution = next_token_distribution(logits, SamplingParams(top_k=k))
+        kept = distribution.ranking[: distribution.num_candidates]
+        lost = 1 - float(distribution.model_probs.double()[kept].sum())
+        rows.append({"top_k": k, "num_kept": distribution.num_candidates, "lost_mass": max(lost, 0.0)})
+    return pd.DataFrame(rows)
+
+
+def tail_at_temperatures(
+    logits: Tensor, temperatures: Sequence[float], min_p: float, tail_below: float = 0.001, num_tokens: int = 100
+) -> pd.DataFrame:
+    """Q8. The chance of a token from the tail at one step, mean over (N, V) logits, and that `num_tokens` hold none.
+
+    The tail: tokens that the model itself finds less than `tail_below` times as likely as its first choice.
+    """
+    model_probs = torch.softmax(logits.double(), -1)
+    in_tail = model_probs < tail_below * model_probs.max(-1, keepdim=True).values
+    rows = []
+    for temperature in temperatures:
+        chances = []
+        for params in (SamplingParams(temperature), SamplingParams(temperature, min_p=min_p)):
+            probs = torch.stack([next_token_distribution(row, params).probs.double() for row in logits])
+            chances.append(float((probs * in_tail).sum(-1).mean()))
+        rows.append(
+            {
+                "temperature": temperature,
+                "tail": chances[0],
+                "tail_with_min_p": chances[1],
+                "none_in_answer": (1 - chances[0]) ** num_tokens,
+                "none_with_min_p": (1 - chances[1]) ** num_tokens,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def five_meanings(distribution: Distribution, token_ids: Sequence[int]) -> pd.DataFrame:
+    """Q9. What "the probability of a token" can mean at one step: a column each; `sum` is over the whole vocabulary.
+
+    "cut" is what the kept tokens had before the cuts: those who forget to renormalise print it.
+    """
+    stages = {stage.name: stage.probs.double() for stage in distribution.stages}
+    columns = {
+        "raw": distribution.model_probs.double(),
+        "after the penalty": torch.softmax(distribution.batch.penalized[distribution.row].double(), -1),
+        "after temperature": stages["temperature"],
+        "cut, not renormalised": stages["temperature"] * (distribution.probs > 0),
+        "renormalised": distribution.probs.double(),
+    }
+    ids = list(token_ids)
+    rows = {name: [*probs[ids].tolist(), float(probs.sum())] for name, probs in columns.items()}
+    return pd.DataFrame(rows, index=[*ids, "sum"])
+
+
+def penalised_word(logits: Tensor, word_id: int, penalty: float, prompt_ids: Sequence[int]) -> pd.DataFrame:
+    """Q10. One word of the prompt under the repetition penalty, with the prompt, without it, and divided naively."""
+    ours = SamplingParams(repetition_penalty=penalty)
+    naive = logits.clone()
+    naive[list(set(prompt_ids))] /= penalty
+    rows = []
+    for name, row in {
+        "no penalty": logits,
+        "counts the prompt": penalize(logits[None], [prompt_ids], ours)[0],
+        "counts the answer only": penalize(logits[None], [[]], ours)[0],
+        "naive division": naive,
+    }.items():
+        probs = torch.softmax(row.double(), -1)
+        rank = int((row > row[word_id]).sum()) + 1
+        rows.append({"rule": name, "logit": float(row[word_id]), "prob": float(probs[word_id]), "rank": rank})
+    return pd.DataFrame(rows)
+
+
+def penalties_by_count(logit: float, counts: Sequence[int], settings: Mapping[str, SamplingParams]) -> pd.DataFrame:
+    """Q11. What becomes of one token's logit after it was seen 0, 1, 5 … times; a column for each setting."""
+    columns = {
+        name: [float(penalize(torch.tensor([[logit, 0.0]]), [[0] * count], params)[0, 0]) for count in counts]
+        for name, params in settings.items()
+    }
+    return pd.DataFrame({"seen": list(counts), **columns})

@@ -1,0 +1,66 @@
+"""A recorded run as tables: a row for each step, and a row for each candidate of one step."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import torch
+
+from playground.engine.sampling import SamplingParams
+from playground.engine.trace import Trace
+
+
+def steps_table(trace: Trace, labels: Sequence[str], params: SamplingParams) -> pd.DataFrame:
+    """Every step as it looks under `params`: what was written, what would be, what each stage left. Entropy in nats."""
+    reread = trace.reread(params)
+    table = trace.to_frame(params)
+    table.insert(2, "token", [as_cell(labels[token_id]) for token_id in trace.token_ids])
+    table["would_pick_id"] = reread.chosen_ids
+    table["would_pick"] = [as_cell(labels[token_id]) for token_id in reread.chosen_ids]
+    for cut in reread.distributions.cuts:
+        table[f"kept_after_{cut.name}"] = cut.num_kept.tolist()
+    table["binding_stage"] = binding_stages(trace, params)
+    return table
+
+
+def binding_stages(trace: Trace, params: SamplingParams) -> list[str]:
+    """For each step the last stage that cut anything, which is the one that decides how many tokens are left."""
+    distributions = trace.reread(params).distributions
+    names = ["none"] * len(trace.steps)
+    before = torch.full((len(trace.steps),), trace.logits.shape[1])
+    for cut in distributions.cuts:
+        for step in torch.nonzero(cut.num_kept < before)[:, 0].tolist():
+            names[step] = cut.name
+        before = cut.num_kept
+    return names
+
+
+def candidates_table(
+    trace: Trace, labels: Sequence[str], params: SamplingParams, step: int, top: int = 15
+) -> pd.DataFrame:
+    """The likeliest tokens of a step, and the one written: logit, the model's probability, that after each stage."""
+    distribution = trace.reread(params).distributions[step]
+    ranking = distribution.ranking.tolist()
+    places = list(range(min(top, len(ranking))))
+    written = ranking.index(trace.token_ids[step])
+    if written not in places:
+        places[-1] = written
+    ids = [ranking[place] for place in places]
+    table = pd.DataFrame(
+        {
+            "rank": [place + 1 for place in places],
+            "token_id": ids,
+            "token": [as_cell(labels[token_id]) for token_id in ids],
+            "written": [place == written for place in places],
+            "kept": [place < distribution.num_candidates for place in places],
+            "logit": distribution.logits[ids].tolist(),
+            "model": distribution.model_probs[ids].tolist(),
+        }
+    )
+    for stage in distribution.stages:
+        table[stage.name] = stage.probs[ids].tolist()
+    return table
+
+
+def as_cell(text: str) -> str:
+    """A spreadsheet runs a cell that begins like a formula: such a token gets an apostrophe, which it doesn't show."""
+    return f"'{text}" if text[:1] in tuple("=+-@\t\r") else text

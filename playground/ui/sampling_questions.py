@@ -1,0 +1,254 @@
+"""What the buttons Q3 to Q11 set, and what their cards say: words from assets/lessons, numbers from the run."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import gradio as gr
+import plotly.graph_objects as go
+import torch
+from torch import Tensor
+
+from playground.engine.kv_cache import KVCache
+from playground.engine.sampling import SamplingParams, next_token_distribution
+from playground.engine.trace import Trace
+from playground.experiments import sampling_lessons as lessons
+from playground.figures.sampling import kept_figure, penalties_figure, tail_figure
+from playground.models.loading import LoadedModel
+from playground.ui.bar import Page, prompt_ids_of, run_payloads
+from playground.ui.controls import DEFAULTS, sampling_params
+from playground.ui.lesson import LESSONS, read_lesson
+from playground.ui.panel import figure_json
+from playground.ui.runs import vocabulary
+
+PENALTIES_OFF = {"repetition_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0, "penalty_counts_prompt": True}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence, a table of texts, and perhaps a curve."""
+
+    sentence: str
+    columns: list[str]
+    rows: list[list[str]]
+    figure: go.Figure | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a question has to work with."""
+
+    loaded: LoadedModel
+    trace: Trace
+    params: SamplingParams
+    setup: dict[str, Any]  # of assets/lessons/sampling_questions.json
+
+    def label(self, token_id: int) -> str:
+        return vocabulary(self.loaded)[0][token_id]
+
+
+def questions() -> list[dict[str, str]]:
+    setups = read_setups()
+    return [
+        {"key": key, "title": section.title, "short": setups[key]["short"]}
+        for key, section in read_lesson("sampling").items()
+    ]
+
+
+def read_setups() -> dict[str, dict[str, Any]]:
+    """For each question the words of its button, the model, the prompt and the sliders."""
+    return json.loads((LESSONS / "sampling_questions.json").read_text())
+
+
+def answer_question(page: Page, question: dict) -> Iterator[tuple]:
+    """Values for model, prompt, controls, run, the card and the curve."""
+    key, reply = question.get("key"), {"reply": question.get("number")}
+    kept = [gr.skip()] * 4
+    if key not in FINDINGS:
+        yield *kept, reply, None
+        return
+    setup, section = read_setups()[key], read_lesson("sampling")[key]
+    name = setup["model"] if setup["model"] in page.models else next(iter(page.models))
+    controls = DEFAULTS | PENALTIES_OFF | setup["settings"]
+    try:
+        for value in run_payloads(page.models[name], setup["prompt"], controls, threading.Event(), page.runs):
+            last = value
+    except gr.Error as error:
+        yield *kept, reply | {"problem": error.message}, None
+        return
+    trace = page.runs.get(last["id"]).trace
+    found = FINDINGS[key](Asked(page.models[name], trace, sampling_params(controls), setup))
+    card = {
+        "title": section.title,
+        "text": section.text.replace("\n", " "),
+        "finding": found.sentence,
+        "columns": found.columns,
+        "rows": found.rows,
+    }
+    yield name, setup["prompt"], controls, last, reply | card, figure_json(found.figure) if found.figure else None
+
+
+# ---- one function a question
+
+
+def _seed(asked: Asked) -> Finding:
+    table = lessons.other_temperatures(asked.trace, asked.params, [0.3, 0.7, 0.9, 1.1, 1.5])
+    rows = []
+    for row in table.itertuples():
+        if row.first_difference is None:
+            rows.append([f"T = {row.temperature}", "none", "", "", ""])
+            continue
+        tokens = [asked.label(row.token_then), asked.label(row.token_now)]
+        rows.append([f"T = {row.temperature}", f"step {row.first_difference}", f"{row.uniform:.4f}", *tokens])
+    return Finding(
+        f"Seed {asked.params.seed} draws {asked.trace.steps[0].uniform:.4f} at step 0 under every setting. "
+        "The first step where the same number picks another token than at T = 1:",
+        ["temperature", "parts at", "random number", "it was", "it becomes"],
+        rows,
+    )
+
+
+def _who_binds(asked: Asked) -> Finding:
+    prompts = [asked.setup["prompt"], asked.setup["other_prompt"]]
+    logits = {prompt: _next_logits(asked.loaded, prompt) for prompt in prompts}
+    p, k = asked.params.top_p, asked.params.top_k
+    settings = {f"top-p {p}": SamplingParams(top_p=p), f"top-k {k}": SamplingParams(top_k=k), "both": asked.params}
+    table = lessons.who_binds(logits, settings)
+    rows = [
+        [row.prompt, row.setting, f"{row.num_kept:,}", f"{row.kept_mass:.1%}", row.binds] for row in table.itertuples()
+    ]
+    both = table[table.setting == "both"]
+    words = [f"“{row.prompt}” keeps {row.num_kept}, {row.binds} binds" for row in both.itertuples()]
+    return Finding("; ".join(words) + ".", ["prompt", "setting", "tokens kept", "of the mass", "binds"], rows)
+
+
+def _orders(asked: Asked) -> Finding:
+    by_hand = lessons.orders(torch.tensor([3.0, 2.0, 1.0]), SamplingParams(temperature=0.5, top_p=0.8))
+    at_step = lessons.orders(asked.trace.logits[0], replace(asked.params, seed=0))
+    rows = [
+        [hand.rule, str(hand.num_kept), " ".join(f"{prob:.3f}" for prob in hand.probs), f"{here.num_kept:,}"]
+        for hand, here in zip(by_hand.itertuples(), at_step.itertuples(), strict=True)
+    ]
+    columns = ["rule", "kept of 3, 2, 1", "probabilities", "kept at step 0 of this run"]
+    return Finding(f"The same sliders, T = {asked.params.temperature} and p = {asked.params.top_p}:", columns, rows)
+
+
+def _share(asked: Asked) -> Finding:
+    table = lessons.kept_per_step(asked.trace, asked.params)
+    ones, size = int((table.num_kept == 1).sum()), asked.trace.logits.shape[1]
+    rows = [
+        [f"step {row.step}", str(row.num_kept), f"{row.share_of_tokens:.2%}", f"{row.kept_mass:.1%}"]
+        for row in table.head(6).itertuples()
+    ]
+    return Finding(
+        f"With p = {asked.params.top_p} one token is kept at {ones} of {len(table)} steps. "
+        f"A tenth of the vocabulary would be {size // 10:,}.",
+        ["step", "tokens kept", "of the vocabulary", "of the mass"],
+        rows,
+        kept_figure(table),
+    )
+
+
+def _top_k(asked: Asked) -> Finding:
+    size = asked.trace.logits.shape[1]
+    table = lessons.top_k_values(asked.trace.logits[0], [0, 1, 50, size, size + 1])
+    says = ["off", "greedy", "the hidden default", "the whole vocabulary", "more than there is"]
+    rows = [
+        [f"{row.top_k:,}", word, f"{row.num_kept:,}", f"{row.lost_mass:.2%}"]
+        for row, word in zip(table.itertuples(), says, strict=True)
+    ]
+    lost = table[table.top_k == 50].lost_mass.iloc[0]
+    return Finding(
+        f"At step 0 the hidden 50 throws away {lost:.1%} of what the model says.",
+        ["k", "", "tokens kept", "mass thrown away"],
+        rows,
+    )
+
+
+def _tail(asked: Asked) -> Finding:
+    min_p, temperatures = 0.05, [0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 1.8, 2.0]
+    table = lessons.tail_at_temperatures(asked.trace.logits, temperatures, min_p)
+    rows = [
+        [f"{row.temperature}", f"{row.tail:.2%}", f"{row.none_in_answer:.2%}", f"{row.none_with_min_p:.2%}"]
+        for row in table.itertuples()
+    ]
+    return Finding(
+        "The tail: tokens that the model finds less than a thousandth as likely as its first choice. "
+        f"Mean over the {len(asked.trace.steps)} steps of this answer.",
+        ["temperature", "tail at one step", "100 tokens without it", f"the same, min-p {min_p}"],
+        rows,
+        tail_figure(table, min_p),
+    )
+
+
+def _logprobs(asked: Asked) -> Finding:
+    step = min(5, len(asked.trace.steps) - 1)
+    seen = asked.trace.prompt_ids + asked.trace.token_ids[:step]
+    distribution = next_token_distribution(asked.trace.logits[step], asked.params, seen)
+    table = lessons.five_meanings(distribution, distribution.ranking[:5].tolist())
+    names = [*(asked.label(token_id) for token_id in table.index[:-1]), "sum over all tokens"]
+    rows = [[name, *(f"{value:.4f}" for value in row)] for name, row in zip(names, table.to_numpy(), strict=True)]
+    return Finding(
+        f"Step {step}, the five likeliest tokens. Here the draw uses the last column; “logprobs” of a server are "
+        "usually the logarithms of the first or of the third.",
+        ["token", *table.columns],
+        rows,
+    )
+
+
+def _prompt_penalty(asked: Asked) -> Finding:
+    logits, prompt_ids = asked.trace.logits[0], asked.trace.prompt_ids
+    words = sorted(set(prompt_ids), key=lambda token_id: float(logits[token_id]))
+    rows = []
+    for word in dict.fromkeys((words[-1], words[0])):
+        table = lessons.penalised_word(logits, word, asked.params.repetition_penalty, prompt_ids)
+        rows += [
+            [asked.label(word), row.rule, f"{row.logit:.3f}", f"{row.prob:.3%}", f"{row.rank:,}"]
+            for row in table.itertuples()
+        ]
+    return Finding(
+        f"Step 0 with a penalty of {asked.params.repetition_penalty}: the words of the prompt with the largest and the "
+        "smallest logit.",
+        ["word", "rule", "logit", "probability", "rank"],
+        rows,
+    )
+
+
+def _three_penalties(asked: Asked) -> Finding:
+    settings = {
+        "repetition 1.3": SamplingParams(repetition_penalty=1.3),
+        "presence 0.5": SamplingParams(presence_penalty=0.5),
+        "frequency 0.5": SamplingParams(frequency_penalty=0.5),
+    }
+    logit = float(asked.trace.logits[0].max())
+    table = lessons.penalties_by_count(logit, list(range(6)), settings)
+    rows = [[str(int(row[0])), *(f"{value:.2f}" for value in row[1:])] for row in table.to_numpy()]
+    return Finding(
+        f"The largest logit of step 0, {logit:.2f}, after its token was seen so many times:",
+        ["times seen", *table.columns[1:]],
+        rows,
+        penalties_figure(table),
+    )
+
+
+FINDINGS: dict[str, Callable[[Asked], Finding]] = {
+    "Q3": _seed,
+    "Q4": _who_binds,
+    "Q5": _orders,
+    "Q6": _share,
+    "Q7": _top_k,
+    "Q8": _tail,
+    "Q9": _logprobs,
+    "Q10": _prompt_penalty,
+    "Q11": _three_penalties,
+}
+
+
+def _next_logits(loaded: LoadedModel, prompt: str) -> Tensor:
+    """(V,) after the prompt."""
+    ids = prompt_ids_of(loaded, prompt)
+    with torch.no_grad():
+        logits = loaded.model(torch.tensor([ids], device=loaded.model.device), KVCache(loaded.model.config.num_layers))
+    return logits[0, -1].float().cpu()
