@@ -27,12 +27,11 @@ export function mount(element) {
     return [side, node("div.clinic-tokens", {}, line)];
   }));
   const chart = node("div.clinic-line", {}, strip);
-  node("span.clinic-side", {}, chart, "logit gap");
+  node("span.clinic-side", {}, chart, "logit gap; dashed: the most that float32 rounds");
   const picture = svg("svg", { height: HEIGHT, role: "img" }, chart);
   const grid = svg("g", {}, picture);
   const bars = svg("g", {}, picture);
   const limit = svg("line.clinic-limit", {}, picture);
-  const limitWords = svg("text.clinic-limit-words", {}, picture);
 
   function update(value) {
     const ready = Boolean(value?.tests?.length);
@@ -100,8 +99,6 @@ export function mount(element) {
     });
     const power = Math.log10(last.rounding);
     set(limit, { x1: 0, x2: width, y1: y(power), y2: y(power) });
-    set(limitWords, { x: 4, y: y(power) - 6 });
-    say(limitWords, "above this line it is no longer float32 rounding");
   }
 
   return { update };

@@ -70,11 +70,11 @@ export function mount(element, api) {
     set(panel.stored, { d: made ? `M${x(0)},${y(0)}${edge.join("")}L${x(0)},${y(made)}Z` : null });
     const rows = fed.slice(0, made).reduce((sum, count, step) => sum + (side === "on" ? start(step) : step ? count - 1 : 0), 0);
     set(panel.words, { x: x(0.42 * prompt + 0.2 * made), y: (y(0) + y(most)) / 2 });
-    say(panel.words, rows && row * made > 60 ? `${rows.toLocaleString("en")} ${side === "on" ? "read, not computed" : "computed again"}` : "");
+    say(panel.words, rows && row * made > 60 ? `${rows.toLocaleString("en")} ${side === "on" ? "only read" : "computed again"}` : "");
     set(panel.axis, { x: x(0), y: height - 10 });
-    say(panel.axis, `${prompt} prompt tokens`);
+    say(panel.axis, `P = ${prompt}`);
     set(panel.end, { x: width - EDGE.right, y: height - 10 });
-    say(panel.end, `step ${made} of ${most} ↓`);
+    say(panel.end, `step ${made} of ${most}`);
   }
 
   return { draw };

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import log10
+from statistics import median
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -49,9 +51,9 @@ def cumulative_figure(
 def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_lengths: Sequence[int]) -> go.Figure:
     """Three tables in colour: how many times more tokens, multiply-adds and seconds the run without a cache takes."""
     panels = {
-        "token_ratio": "tokens fed: exact",
-        "multiply_add_ratio": "multiply-adds: exact",
-        "time_ratio": "seconds: measured",
+        "token_ratio": "<b>tokens fed</b>, exact",
+        "multiply_add_ratio": "<b>multiply-adds</b>, exact",
+        "time_ratio": "<b>seconds</b>, measured",
     }
     figure = make_subplots(1, 3, subplot_titles=list(panels.values()), shared_yaxes=True, horizontal_spacing=0.03)
     by_lengths = frame.set_index(["prompt_length", "num_new"]) if len(frame) else None
@@ -68,7 +70,7 @@ def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_leng
         figure.add_heatmap(
             x=[str(length) for length in answer_lengths],
             y=[str(length) for length in prompt_lengths],
-            z=ratios,
+            z=[[None if ratio is None else log10(max(ratio, 1)) for ratio in row] for row in ratios],
             text=[["" if ratio is None else ratio_text(ratio) for ratio in row] for row in ratios],
             texttemplate="%{text}",
             hovertemplate="prompt %{y}, answer %{x}: %{text} times<extra></extra>",
@@ -76,11 +78,14 @@ def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_leng
             showscale=False,
             xgap=3,
             ygap=3,
-            zmin=1,
+            zmin=0,
+            zmax=2.2,
+            textfont={"size": 20},
             row=1,
             col=column,
         )
-    figure.update_layout(style.layout("", "prompt tokens", height=420, margin={"t": 44}))
+    figure.update_annotations(font={"size": 19})
+    figure.update_layout(style.layout("", "prompt tokens", height=430, margin={"t": 44}))
     figure.update_xaxes(title_text="new tokens", type="category", showgrid=False, automargin=True)
     figure.update_yaxes(type="category", showgrid=False, automargin=True)
     return figure
@@ -94,16 +99,26 @@ class TimeLine:
     on_seconds: list[float]
     off_seconds: list[float]
 
+    @property
+    def words(self) -> str:
+        """First and later tokens in numbers, with the cache and without."""
+        on, off = self.on_seconds, self.off_seconds
+        words = f"<b>{self.prompt_length:,} prompt tokens</b>: first token {1000 * on[0]:.1f} ms with the cache, "
+        words += f"{1000 * off[0]:.1f} without"
+        if len(on) < 2:
+            return words
+        return f"{words}; each later one {1000 * median(on[1:]):.1f} and {1000 * median(off[1:]):.1f}"
+
 
 def first_token_figure(lines: Sequence[TimeLine]) -> go.Figure:
     """The prompt's pass, then the steps, end to end; each prompt on a scale of its own."""
     rows = max(1, len(lines))
-    titles = [f"prompt of {line.prompt_length:,} tokens" for line in lines]
-    figure = make_subplots(rows, 1, subplot_titles=titles, vertical_spacing=0.34 / rows)
+    figure = make_subplots(rows, 1, subplot_titles=[line.words for line in lines], vertical_spacing=0.36 / rows)
+    figure.update_annotations(x=0, xanchor="left", font={"size": 18})
     for row, line in enumerate(lines, start=1):
         figure.add_trace(_end_to_end("off", line.off_seconds, "var(--off)"), row=row, col=1)
         figure.add_trace(_end_to_end("on", line.on_seconds, "var(--kept)"), row=row, col=1)
-    figure.update_layout(style.layout("", "", barmode="overlay", bargap=0.25, height=150 * rows + 70, margin={"t": 40}))
+    figure.update_layout(style.layout("", "", barmode="overlay", bargap=0.25, height=136 * rows + 60, margin={"t": 36}))
     figure.update_xaxes(gridcolor="var(--grid)", zerolinecolor="var(--grid)", automargin=True)
     figure.update_yaxes(showgrid=False, automargin=True)
     figure.update_xaxes(title_text="milliseconds; solid: first token, hatched: each later token", row=rows, col=1)

@@ -129,7 +129,8 @@ def evidence_row(loaded: LoadedModel, test: str, params: SamplingParams, result:
 def reading(test: str, result: RaceResult) -> str:
     """What a careful person concludes from this test alone."""
     if result.largest_gap > ROUNDING:
-        where = "from the first token on: look at the prompt's pass" if result.gaps[0] > ROUNDING else "after the first"
+        in_prompt = result.gaps[0] > ROUNDING
+        where = "from the first token on: look at the prompt's pass" if in_prompt else "but not at the first token"
         close = (
             " Tokens part where two were closer than the gap." if result.first_difference in result.near_ties else ""
         )

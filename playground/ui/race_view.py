@@ -50,7 +50,7 @@ def result_view(loaded: LoadedModel, result: RaceResult) -> dict:
         "ratios": key_ratios(loaded, result),
         "rows": result_rows(loaded, result),
         "why": why_not_as_fast(loaded, result),
-        "conditions": conditions(result),
+        "conditions": f"{conditions(result)} The clocks above are the first run's.",
         "noise": noise(result),
         "seconds": {ON: result.on.seconds, OFF: result.off.seconds},
         "pays_from": result.pays_from,
@@ -132,7 +132,7 @@ def conditions(result: RaceResult) -> str:
     return (
         f"{repeats}, in turn on the same cores: every step is timed alone, and the side whose clock is behind "
         f"goes next; a warm-up came first. "
-        f"The clocks above are the first run's. P = {result.prompt_length}, N = {len(result.on.token_ids)}. "
+        f"P = {result.prompt_length}, N = {len(result.on.token_ids)}. "
         f"{result.machine}."
     )
 
