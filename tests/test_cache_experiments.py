@@ -73,7 +73,7 @@ def test_a_static_buffer_is_allocated_whole_and_filled_slowly(model):
 
 def test_ghosts_are_the_formula_with_one_factor_changed():
     ghosts = {name: size.num_bytes for name, size in ghost_sizes(ModelConfig(), 100).items()}
-    assert ghosts == {"no grouping: 4 KV heads": 409_600, "16 bit": 102_400, "8 bit": 51_200}
+    assert ghosts == {"all 4 heads": 409_600, "16 bit": 102_400, "8 bit": 51_200}
 
 
 def test_stored_rows_are_those_of_a_cache_filled_token_by_token(model):

@@ -1,6 +1,9 @@
 // The cache as layers × tokens: the prompt in one wide block, then a slice for every token that was fed.
 // Three paths hold all cells, so that a redraw makes no node, however many tokens there are.
 
+import { look } from "./cache_source.js";
+import { bytes } from "./svg.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 const LABEL_WIDTH = 44, GAP = 1.5, WIDEST_CELL = 20, NARROWEST_SLICE = 3, NARROWEST_PROMPT = 60;
 
@@ -37,7 +40,7 @@ export function mount(element, api) {
     const position = positionAt(parts.svg, layout, event);
     const layer = layerAt(parts.svg, layout, event);
     if (position !== null) api.store.set({ step: Math.max(0, position - last.run.promptLength + 1) });
-    if (layer !== null) element.dispatchEvent(new CustomEvent("layer", { detail: layer, bubbles: true }));
+    if (layer !== null) look(element, { layer }); // the heat maps of "Inside the cache" follow
   });
   return { update() { if (last) draw(last); }, draw };
 }
@@ -80,18 +83,18 @@ function selectedHeight(api, numLayers) {
 
 // Where everything stands, in container pixels. Slices stay at least 3 px wide; a long prompt gives way and says so.
 function layOut(width, run, step, rowHeight) {
-  const bytes = run.cacheBytes[step];
+  const perLayer = run.cacheBytes[step];
   const numSteps = Math.max(run.cacheBytes.length, run.maxNewTokens || 0);
   const slices = numSteps - 1;
   const room = width - LABEL_WIDTH - 2;
   let cell = Math.min(WIDEST_CELL, room / (run.promptLength + slices));
   let promptWidth = cell * run.promptLength;
-  const toScale = cell >= NARROWEST_SLICE || slices === 0;
+  const toScale = cell >= NARROWEST_SLICE || promptWidth <= NARROWEST_PROMPT;
   if (!toScale) {
     cell = Math.min(NARROWEST_SLICE, (room - NARROWEST_PROMPT) / slices);
     promptWidth = room - cell * slices;
   }
-  return { width, bytes, step, slices, cell, promptWidth, toScale, rowHeight, promptLength: run.promptLength };
+  return { width, perLayer, step, slices, cell, promptWidth, toScale, rowHeight, promptLength: run.promptLength };
 }
 
 const left = (layout, position) =>
@@ -107,9 +110,9 @@ function box(layout, layer, from, to) {
 }
 
 function paint(parts, layout) {
-  const { bytes, step, promptLength, rowHeight, slices } = layout;
+  const { perLayer, step, promptLength, rowHeight, slices } = layout;
   const paths = { room: [], stored: [], newest: [] };
-  bytes.forEach((layerBytes, layer) => {
+  perLayer.forEach((layerBytes, layer) => {
     paths.room.push(box(layout, layer, 0, promptLength + slices));
     if (!layerBytes) return;
     (step === 0 ? paths.newest : paths.stored).push(box(layout, layer, 0, promptLength));
@@ -119,10 +122,10 @@ function paint(parts, layout) {
     }
   });
   for (const [name, pieces] of Object.entries(paths)) parts.shapes[name].setAttribute("d", pieces.join(""));
-  parts.svg.setAttribute("height", bytes.length * rowHeight + 22);
-  nameLayers(parts.names, bytes.length, rowHeight);
+  parts.svg.setAttribute("height", perLayer.length * rowHeight + 22);
+  nameLayers(parts.names, perLayer.length, rowHeight);
   parts.prompt.setAttribute("x", LABEL_WIDTH);
-  parts.prompt.setAttribute("y", bytes.length * rowHeight + 15);
+  parts.prompt.setAttribute("y", perLayer.length * rowHeight + 15);
   parts.prompt.textContent = `prompt, ${promptLength} tokens${layout.toScale ? "" : " (narrowed)"}`;
 }
 
@@ -141,23 +144,23 @@ function nameLayers(group, count, rowHeight) {
 }
 
 function say(parts, run, step, layout) {
-  const { bytes } = layout;
-  const total = bytes.reduce((sum, one) => sum + one, 0);
-  const equal = bytes.every((one) => one === bytes[0]);
+  const { perLayer } = layout;
+  const total = perLayer.reduce((sum, one) => sum + one, 0);
+  const equal = perLayer.every((one) => one === perLayer[0]);
   if (!total) {
     parts.sum.textContent = "0 KiB: nothing is kept, each step is fed the whole text";
     parts.total.textContent = "";
   } else {
-    parts.sum.textContent = equal ? `${size(bytes[0])} per layer × ${bytes.length} = ` : `${bytes.length} layers = `;
-    parts.total.textContent = size(total);
+    parts.sum.textContent = equal ? `${bytes(perLayer[0])} per layer × ${perLayer.length} = ` : `${perLayer.length} layers = `;
+    parts.total.textContent = bytes(total);
   }
   parts.detail.textContent = written(run, layout);
   parts.svg.setAttribute("aria-label", `KV cache at step ${step}: ${parts.sum.textContent}${parts.total.textContent}`);
 }
 
 function written(run, layout) {
-  const { step, bytes, promptLength } = layout;
-  if (!bytes.some(Boolean)) return "";
+  const { step, perLayer, promptLength } = layout;
+  if (!perLayer.some(Boolean)) return "";
   if (step === 0) return `step 0 wrote the prompt: ${promptLength} tokens at once`;
   return `step ${step} wrote one column: ${label(run, promptLength + step - 1)}`;
 }
@@ -187,13 +190,5 @@ function positionAt(svg, layout, event) {
 
 function layerAt(svg, layout, event) {
   const layer = Math.floor((event.clientY - svg.getBoundingClientRect().top) / layout.rowHeight);
-  return layer >= 0 && layer < layout.bytes.length ? layer : null;
-}
-
-const DIGITS = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
-
-export function size(bytes) {
-  if (bytes < 1024) return `${DIGITS.format(bytes)} B`;
-  if (bytes < 1024 * 1024) return `${DIGITS.format(bytes / 1024)} KiB`;
-  return `${DIGITS.format(bytes / 1024 / 1024)} MiB`;
+  return layer >= 0 && layer < layout.perLayer.length ? layer : null;
 }

@@ -46,8 +46,9 @@ class CacheSize:
 def ghost_sizes(config: ModelConfig, tokens: int, bytes_per_number: int = 4) -> dict[str, CacheSize]:
     """What the same text would take under another choice. Quantizers' scales, a few percent, are left out."""
     own = {"bytes_per_number": bytes_per_number}
-    all_heads = CacheSize.of(config, tokens, kv_heads=config.num_heads, **own)
-    ghosts = {f"no grouping: {config.num_heads} KV heads": all_heads}
+    ghosts = {}
+    if config.num_heads > config.num_kv_heads:
+        ghosts[f"all {config.num_heads} heads"] = CacheSize.of(config, tokens, kv_heads=config.num_heads, **own)
     for size, name in ((2, "16 bit"), (1, "8 bit")):
         if size < bytes_per_number:
             ghosts[name] = CacheSize.of(config, tokens, bytes_per_number=size)

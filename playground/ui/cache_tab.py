@@ -171,16 +171,19 @@ def _answer(page: Page, source: gr.HTML, on_text: Callable[[Text], tuple], outpu
 def checked_text(page: Page, request: dict[str, Any] | None) -> Text:
     """The browser's request, checked: it comes from outside. gr.Error says what is wrong."""
     request = request or {}
-    loaded = page.models.get(request.get("model"))
-    prompt_ids, answer_ids = request.get("prompt_ids"), request.get("token_ids")
-    if loaded is None or not prompt_ids or not answer_ids:
+    prompt_ids, answer_ids, name = (request.get(key) for key in ("prompt_ids", "token_ids", "model"))
+    if not (isinstance(prompt_ids, list) and isinstance(answer_ids, list) and prompt_ids and answer_ids):
         raise gr.Error("There is no answer to look into yet: press Generate first.", print_exception=False)
+    loaded = page.models.get(name)
+    if loaded is None:
+        raise gr.Error(f"The model of this answer, {name}, is not loaded: press Generate.", print_exception=False)
     config = loaded.model.config
     ids = [*prompt_ids, *answer_ids]
     if not all(isinstance(token_id, int) and 0 <= token_id < config.vocab_size for token_id in ids):
         raise gr.Error(f"Token ids must lie from 0 to {config.vocab_size - 1}.", print_exception=False)
     if len(ids) > config.max_positions:
-        raise gr.Error(f"The text has {len(ids):,} tokens; the model has {config.max_positions:,} positions.")
+        room = f"{config.max_positions:,} positions"
+        raise gr.Error(f"The text has {len(ids):,} tokens; the model has {room}.", print_exception=False)
     num_stored = len(ids) - 1
     layer = _within(request.get("layer"), 0, config.num_layers - 1, default=min(1, config.num_layers - 1))
     position = _within(request.get("position"), 1, max(1, num_stored - 1), default=max(1, num_stored // 2))

@@ -248,7 +248,11 @@ def sinks_value(text: Text, weights: Tensor) -> dict | None:
         {"label": f"head {head + 1}", "share": share, "text": f"{100 * share:.1f} %", "kind": "kept"}
         for head, share in enumerate(shares)
     ]
-    note = f"Mean over rows {first_row} to {length - 1}. Read alike, “{text.labels[0]}” would get {100 * even:.1f} %."
+    num_above = sum(share > even for share in shares)
+    note = (
+        f"{num_above} of {len(shares)} heads of this layer give it more than {100 * even:.1f} %, its share if all were "
+        f"read alike. Mean over rows {first_row} to {length - 1}."
+    )
     return {
         "groups": [{"title": f"Weight on “{text.labels[0]}”, layer {text.layer + 1}", "rows": rows, "mark": even}],
         "note": note,
