@@ -1,6 +1,7 @@
 // Questions as buttons. Pressing one sets prompt and sliders, and its card shows what the run says to it.
 
 import { asker } from "./ask.js";
+import { mount as mountPlot } from "./plot.js";
 import { node, pool, say, set } from "./svg.js";
 
 export function mount(element, api) {
@@ -14,10 +15,13 @@ export function mount(element, api) {
   });
   const status = node("span.note", { role: "status", "aria-live": "polite" }, row);
   const card = node("div.ask-card", { hidden: "" }, element);
-  const title = node("h3", {}, card);
-  const text = node("p", {}, card);
-  const finding = node("p.ask-finding", {}, card);
-  const table = node("table.ask-table", {}, card);
+  const words = node("div", {}, card);
+  const title = node("h3", {}, words);
+  const text = node("p", {}, words);
+  const finding = node("p.ask-finding", {}, words);
+  const table = node("table.ask-table", {}, words);
+  const picture = node("div.ask-picture", {}, card);
+  const plot = mountPlot(node("div", {}, picture));
   const head = node("tr", {}, node("thead", {}, table));
   const body = node("tbody", {}, table);
   const shut = node("button.small-button", { type: "button", "aria-label": "Close the question" }, card, "Close");
@@ -38,7 +42,6 @@ export function mount(element, api) {
     shown = null;
     card.hidden = true;
     mark();
-    question.ask({ key: null });
   }
 
   function showCard(reply) {
@@ -47,6 +50,8 @@ export function mount(element, api) {
     say(text, reply.text);
     say(finding, reply.finding);
     fillRow(head, reply.columns, "th");
+    picture.hidden = !reply.figure;
+    if (reply.figure) plot.update(reply.figure);
     const rows = pool(body, reply.rows.length, () => node("tr"));
     reply.rows.forEach((cells, index) => fillRow(rows[index], cells, "td"));
     mark();
@@ -58,7 +63,7 @@ export function mount(element, api) {
     }
   }
 
-  return { update: question.take };
+  return { update: question.take, draw: () => plot.draw() };
 }
 
 function fillRow(row, cells, kind) {

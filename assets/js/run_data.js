@@ -8,7 +8,7 @@ export function mount(_element, api) {
   async function take(value) {
     if (!value?.token_ids) return;
     if (!vocabularies.has(value.model)) vocabularies.set(value.model, await api.server.vocabulary_of(value.model));
-    show(api.store, decode(value, vocabularies.get(value.model)));
+    show(api.store, decode(value, vocabularies.get(value.model)), value.step);
   }
 
   return { update: take };

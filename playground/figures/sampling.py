@@ -1,5 +1,7 @@
 """Pictures of one answer: the whole of it for a file, and the curves beside the questions."""
 
+import math
+
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots

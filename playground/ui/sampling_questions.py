@@ -11,13 +11,12 @@ import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
-from playground.engine.kv_cache import KVCache
 from playground.engine.sampling import SamplingParams, next_token_distribution
 from playground.engine.trace import Trace
 from playground.experiments import sampling_lessons as lessons
 from playground.figures.sampling import kept_figure, penalties_figure, tail_figure
 from playground.models.loading import LoadedModel
-from playground.ui.bar import Page, prompt_ids_of, run_payloads
+from playground.ui.bar import Page, run_payloads
 from playground.ui.controls import DEFAULTS, sampling_params
 from playground.ui.lesson import LESSONS, read_lesson
 from playground.ui.panel import figure_json
@@ -34,6 +33,7 @@ class Finding:
     columns: list[str]
     rows: list[list[str]]
     figure: go.Figure | None = None
+    step: int = 0  # where the pictures should look
 
 
 @dataclass(frozen=True)
@@ -63,11 +63,11 @@ def read_setups() -> dict[str, dict[str, Any]]:
 
 
 def answer_question(page: Page, question: dict) -> Iterator[tuple]:
-    """Values for model, prompt, controls, run, the card and the curve."""
+    """Values for model, prompt, controls, run and the card."""
     key, reply = question.get("key"), {"reply": question.get("number")}
     kept = [gr.skip()] * 4
     if key not in FINDINGS:
-        yield *kept, reply, None
+        yield *kept, reply | {"problem": f"There is no question {key!r}."}
         return
     setup, section = read_setups()[key], read_lesson("sampling")[key]
     name = setup["model"] if setup["model"] in page.models else next(iter(page.models))
@@ -76,7 +76,7 @@ def answer_question(page: Page, question: dict) -> Iterator[tuple]:
         for value in run_payloads(page.models[name], setup["prompt"], controls, threading.Event(), page.runs):
             last = value
     except gr.Error as error:
-        yield *kept, reply | {"problem": error.message}, None
+        yield *kept, reply | {"problem": error.message}
         return
     trace = page.runs.get(last["id"]).trace
     found = FINDINGS[key](Asked(page.models[name], trace, sampling_params(controls), setup))
@@ -86,8 +86,9 @@ def answer_question(page: Page, question: dict) -> Iterator[tuple]:
         "finding": found.sentence,
         "columns": found.columns,
         "rows": found.rows,
+        "figure": figure_json(found.figure) if found.figure else None,
     }
-    yield name, setup["prompt"], controls, last, reply | card, figure_json(found.figure) if found.figure else None
+    yield name, setup["prompt"], controls, last | {"step": found.step}, reply | card
 
 
 # ---- one function a question
@@ -111,8 +112,8 @@ def _seed(asked: Asked) -> Finding:
 
 
 def _who_binds(asked: Asked) -> Finding:
-    prompts = [asked.setup["prompt"], asked.setup["other_prompt"]]
-    logits = {prompt: _next_logits(asked.loaded, prompt) for prompt in prompts}
+    unsure, sure = _least_sure(asked.trace), int(_entropies(asked.trace).argmin())
+    logits = {f"step {step}, {name}": asked.trace.logits[step] for step, name in ((unsure, "unsure"), (sure, "sure"))}
     p, k = asked.params.top_p, asked.params.top_k
     settings = {f"top-p {p}": SamplingParams(top_p=p), f"top-k {k}": SamplingParams(top_k=k), "both": asked.params}
     table = lessons.who_binds(logits, settings)
@@ -120,19 +121,23 @@ def _who_binds(asked: Asked) -> Finding:
         [row.prompt, row.setting, f"{row.num_kept:,}", f"{row.kept_mass:.1%}", row.binds] for row in table.itertuples()
     ]
     both = table[table.setting == "both"]
-    words = [f"“{row.prompt}” keeps {row.num_kept}, {row.binds} binds" for row in both.itertuples()]
-    return Finding("; ".join(words) + ".", ["prompt", "setting", "tokens kept", "of the mass", "binds"], rows)
+    words = [f"{row.prompt}: {row.num_kept} kept, {row.binds} binds" for row in both.itertuples()]
+    return Finding(
+        "; ".join(words) + ".", ["where", "setting", "tokens kept", "of the mass", "binds"], rows, step=unsure
+    )
 
 
 def _orders(asked: Asked) -> Finding:
     by_hand = lessons.orders(torch.tensor([3.0, 2.0, 1.0]), SamplingParams(temperature=0.5, top_p=0.8))
-    at_step = lessons.orders(asked.trace.logits[0], replace(asked.params, seed=0))
+    kept = {rule: asked.trace.reread(replace(asked.params, rule=rule)).num_candidates for rule in by_hand.rule}
+    step = max(range(len(asked.trace.steps)), key=lambda at: kept["llama.cpp"][at] - kept["transformers"][at])
     rows = [
-        [hand.rule, str(hand.num_kept), " ".join(f"{prob:.3f}" for prob in hand.probs), f"{here.num_kept:,}"]
-        for hand, here in zip(by_hand.itertuples(), at_step.itertuples(), strict=True)
+        [hand.rule, str(hand.num_kept), " ".join(f"{prob:.3f}" for prob in hand.probs), f"{kept[hand.rule][step]:,}"]
+        for hand in by_hand.itertuples()
     ]
-    columns = ["rule", "kept of 3, 2, 1", "probabilities", "kept at step 0 of this run"]
-    return Finding(f"The same sliders, T = {asked.params.temperature} and p = {asked.params.top_p}:", columns, rows)
+    columns = ["rule", "kept of 3, 2, 1", "probabilities", f"kept at step {step} of this run"]
+    sentence = f"The same sliders, T = {asked.params.temperature} and p = {asked.params.top_p}, in four orders:"
+    return Finding(sentence, columns, rows, step=step)
 
 
 def _share(asked: Asked) -> Finding:
@@ -152,8 +157,8 @@ def _share(asked: Asked) -> Finding:
 
 
 def _top_k(asked: Asked) -> Finding:
-    size = asked.trace.logits.shape[1]
-    table = lessons.top_k_values(asked.trace.logits[0], [0, 1, 50, size, size + 1])
+    size, step = asked.trace.logits.shape[1], _least_sure(asked.trace)
+    table = lessons.top_k_values(asked.trace.logits[step], [0, 1, 50, size, size + 1])
     says = ["off", "greedy", "the hidden default", "the whole vocabulary", "more than there is"]
     rows = [
         [f"{row.top_k:,}", word, f"{row.num_kept:,}", f"{row.lost_mass:.2%}"]
@@ -161,9 +166,10 @@ def _top_k(asked: Asked) -> Finding:
     ]
     lost = table[table.top_k == 50].lost_mass.iloc[0]
     return Finding(
-        f"At step 0 the hidden 50 throws away {lost:.1%} of what the model says.",
+        f"At step {step}, where this model is least sure, the hidden 50 throws away {lost:.2%} of what it says.",
         ["k", "", "tokens kept", "mass thrown away"],
         rows,
+        step=step,
     )
 
 
@@ -184,17 +190,18 @@ def _tail(asked: Asked) -> Finding:
 
 
 def _logprobs(asked: Asked) -> Finding:
-    step = min(5, len(asked.trace.steps) - 1)
+    step = _least_sure(asked.trace)
     seen = asked.trace.prompt_ids + asked.trace.token_ids[:step]
     distribution = next_token_distribution(asked.trace.logits[step], asked.params, seen)
     table = lessons.five_meanings(distribution, distribution.ranking[:5].tolist())
     names = [*(asked.label(token_id) for token_id in table.index[:-1]), "sum over all tokens"]
     rows = [[name, *(f"{value:.4f}" for value in row)] for name, row in zip(names, table.to_numpy(), strict=True)]
     return Finding(
-        f"Step {step}, the five likeliest tokens. Here the draw uses the last column; “logprobs” of a server are "
-        "usually the logarithms of the first or of the third.",
+        f"Step {step}, the five likeliest tokens. The draw uses the last column; the logprobs of a server are usually "
+        "logarithms of the first or of the third.",
         ["token", *table.columns],
         rows,
+        step=step,
     )
 
 
@@ -246,9 +253,10 @@ FINDINGS: dict[str, Callable[[Asked], Finding]] = {
 }
 
 
-def _next_logits(loaded: LoadedModel, prompt: str) -> Tensor:
-    """(V,) after the prompt."""
-    ids = prompt_ids_of(loaded, prompt)
-    with torch.no_grad():
-        logits = loaded.model(torch.tensor([ids], device=loaded.model.device), KVCache(loaded.model.config.num_layers))
-    return logits[0, -1].float().cpu()
+def _entropies(trace: Trace) -> Tensor:
+    """(N,) of the model's own probabilities, in nats."""
+    return torch.special.entr(torch.softmax(trace.logits.double(), -1)).sum(-1)
+
+
+def _least_sure(trace: Trace) -> int:
+    return int(_entropies(trace).argmax())

@@ -14,7 +14,7 @@ from playground.figures.sampling import answer_figure
 from playground.ui.bar import MODEL_QUEUE, Page
 from playground.ui.controls import sampling_params
 from playground.ui.lesson import LESSONS
-from playground.ui.panel import figure_json, panel, plot_panel
+from playground.ui.panel import figure_json, panel
 from playground.ui.runs import Run, RunFileError, RunStore, from_json, payload, to_json
 from playground.ui.sampling_questions import answer_question, questions
 
@@ -25,7 +25,6 @@ def sampling_tab(page: Page) -> None:
     presets = json.loads((LESSONS / "sampling_presets.json").read_text())
     with gr.Tab("One answer", id="sampling"), gr.Column(elem_classes="answer-tab"):
         lessons = panel("lessons", {"questions": questions()}, events=["asked"], elem_id="lessons")
-        curve = plot_panel(elem_id="lesson-curve")
         with gr.Column(elem_classes="card"):
             panel("stages", {"presets": presets})
         with gr.Row(elem_classes="answer-board"):
@@ -52,7 +51,7 @@ def sampling_tab(page: Page) -> None:
     for asking in (live, branches):
         asking.asked(on_go_on, asking, asking, trigger_mode="multiple", **model_line)
     request = [page.model_name, page.prompt, page.controls, page.run]
-    lessons.asked(on_question, lessons, [*request, lessons, curve], trigger_mode="multiple", **model_line)
+    lessons.asked(on_question, lessons, [*request, lessons], trigger_mode="multiple", **model_line)
 
 
 def go_on_value(page: Page, question: dict) -> dict:
