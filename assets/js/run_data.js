@@ -5,9 +5,13 @@ import { rankRun, spliceRank } from "./reread.js";
 const vocabularies = new Map(); // model name -> { labels, token_bytes } of each token id
 
 export function mount(_element, api) {
+  let latest = 0;
+
   async function take(value) {
     if (!value?.token_ids) return;
+    const turn = ++latest;
     if (!vocabularies.has(value.model)) vocabularies.set(value.model, await api.server.vocabulary_of(value.model));
+    if (turn !== latest) return; // while the vocabulary came, a later tick of the run overtook this one
     show(api.store, decode(value, vocabularies.get(value.model)), value.step);
   }
 
