@@ -13,6 +13,9 @@ export function mount(element, api) {
   const heads = node("div.chips", { role: "group", "aria-label": "Head" }, bar);
   const lead = node("p.strip-words", {}, element);
   const strip = node("div.token-strip.small-tokens.weights", {}, element);
+  const legend = node("p.matrix-legend", {}, element);
+  node("b.is-accent", {}, legend, "Framed: the one row of this step. ");
+  node("b.is-kept", {}, legend, "Blue: rows that a run without cache computes again.");
   const canvas = node("canvas.matrix", { role: "img" }, element);
   const words = node("p.note", { "aria-live": "off" }, element);
   let value = null;
@@ -36,6 +39,7 @@ export function mount(element, api) {
     drawStrip(strip, value, row, read);
     say(lead, `What “${value.labels[row]}” (position ${row}) reads, layer ${value.layer + 1}, ${head < 0 ? "mean of all heads" : `head ${head + 1}`}`);
     shown = { ...size(element, value), value, row, read };
+    shown.largest = largestWeight(shown);
     shown.summary = `With the cache this step computes one row of ${row + 1} weights. Without it, all ${row + 1} rows again: ` +
       `${((row + 1) ** 2).toLocaleString("en")} scores, of which the mask hides ${((row * (row + 1)) / 2).toLocaleString("en")}.`;
     paint(canvas, shown);
@@ -79,13 +83,14 @@ function drawHeads(holder, count, chosen, choose) {
 
 function drawStrip(strip, value, row, read) {
   const tokens = pool(strip, value.labels.length, () => node("span.token"));
+  const largest = Math.max(...value.labels.slice(0, row + 1).map((_, position) => read(row, position)));
   value.labels.forEach((label, position) => {
     const isSeen = position <= row && row >= value.first_row;
     const weight = isSeen ? read(row, position) : 0;
     const token = tokens[position];
     say(token, label);
     token.classList.toggle("is-later", position > row);
-    token.style.setProperty("--share", Math.sqrt(weight));
+    token.style.setProperty("--share", 0.9 * Math.sqrt(weight / largest));
     set(token, { title: `position ${position}: ${percent(weight)}`, "data-weight": weight.toFixed(4) });
     token.classList.toggle("is-chosen", position === row);
   });
@@ -102,7 +107,7 @@ function size(element, value) {
   return { left, wide, high, width, firstRow: value.first_row };
 }
 
-function paint(canvas, { left, wide, high, width, firstRow, value, row, read }) {
+function paint(canvas, { largest, left, wide, high, width, firstRow, value, row, read }) {
   const height = (value.labels.length - firstRow) * high + 4, scale = window.devicePixelRatio || 1;
   set(canvas, { width: Math.round(width * scale), height: Math.round(height * scale) });
   canvas.style.width = `${width}px`;
@@ -127,7 +132,7 @@ function paint(canvas, { left, wide, high, width, firstRow, value, row, read }) 
       ink.globalAlpha = 0.5;
       ink.fillStyle = grid;
       ink.fillRect(left + to * wide, top, wide - gap, high - gap);
-      ink.globalAlpha = Math.sqrt(read(from, to)) * (from === row ? 1 : 0.85);
+      ink.globalAlpha = Math.sqrt(read(from, to) / largest);
       ink.fillStyle = from === row ? accent : kept;
       ink.fillRect(left + to * wide, top, wide - gap, high - gap);
     }
@@ -136,13 +141,14 @@ function paint(canvas, { left, wide, high, width, firstRow, value, row, read }) 
   ink.strokeStyle = accent;
   ink.lineWidth = 2;
   ink.strokeRect(left - 1, (row - firstRow) * high + 1, (row + 1) * wide + 1, high + 1);
-  const start = left + 24 * wide; // the upper right corner is empty: later tokens are hidden
-  if (row - firstRow < 14 || width - start < 380) return;
-  ink.fillStyle = muted;
-  ink.font = `16px ${style.fontFamily}`;
-  ink.fillText("blue: rows that a run without cache computes again", start, 14);
-  ink.fillStyle = accent;
-  ink.fillText("framed: the one row of this step", start, 38);
+}
+
+function largestWeight({ firstRow, row, read }) {
+  let largest = 1e-6;
+  for (let from = Math.max(firstRow, 1); from <= row; from += 1) { // row 0 has one token to read: always 1
+    for (let to = 0; to <= from; to += 1) largest = Math.max(largest, read(from, to));
+  }
+  return largest;
 }
 
 function describe({ left, wide, high, firstRow, value, row, read, summary }, x, y) {

@@ -67,7 +67,7 @@ function drawBlock(block, map, rounding) {
   const lines = pool(numbers, map.earlier.length, () => node("div"));
   map.earlier.forEach((change, layer) => {
     say(lines[layer], change === 0 ? "0" : change < rounding ? change.toExponential(0) : change.toFixed(2));
-    lines[layer].classList.toggle("is-zero", change === 0);
+    set(lines[layer], { "data-size": change === 0 ? "zero" : change < rounding ? "rounding" : "real" });
   });
 }
 

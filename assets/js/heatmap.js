@@ -17,10 +17,11 @@ export function mount(element, api) {
     element.classList.toggle("is-empty", !value);
     if (!value) return;
     drawChips(chips, value, (layer) => look(element, { layer }));
-    const numStored = value.prompt_length + Math.min(state.step ?? 0, value.labels.length - value.prompt_length);
-    const firstNew = numStored > value.prompt_length ? numStored - 1 : 0;
-    for (const map of maps) map.draw(value, numStored, firstNew);
-    say(hover, `Layer ${value.layer + 1}: ${numStored} rows of ${value.num_heads} heads × ${value.head_dim} numbers, twice. ` +
+    const step = Math.min(state.step ?? 0, value.first_row + value.labels.length - value.prompt_length);
+    const total = value.prompt_length + step; // tokens in the cache; of a long text the first rows are not shown
+    const numStored = Math.max(0, total - value.first_row);
+    for (const map of maps) map.draw(value, numStored, step > 0 ? Math.max(0, numStored - 1) : 0);
+    say(hover, `Layer ${value.layer + 1}: ${total} rows of ${value.num_heads} heads × ${value.head_dim} numbers, twice. ` +
       "Colour: above 0; grey: below 0.");
   }
 
@@ -112,7 +113,7 @@ const left = ({ value, cell }, column) => LABEL + column * cell + GAP * Math.flo
 function describe({ value, cells, columns, cell, numStored, largest }, x, y) {
   const row = Math.floor((y - HEAD) / ROW);
   if (row < 0 || row >= value.labels.length) return "";
-  const token = `position ${row}, “${value.labels[row]}”`;
+  const token = `position ${row + value.first_row}, “${value.labels[row]}”`;
   if (row >= numStored) return `${token}: not in the cache at this step`;
   const headWidth = value.head_dim * cell + GAP, head = Math.floor((x - LABEL) / headWidth);
   const dimension = Math.floor((x - LABEL - head * headWidth) / cell);

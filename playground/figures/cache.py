@@ -50,7 +50,8 @@ def growth_figure(growth: pd.DataFrame, ghosts: dict[str, list[int]]) -> go.Figu
             line={"width": 2.5, "dash": "dash", "color": "var(--muted)"},
             hovertemplate=f"%{{y:.1f}} {unit}",
         )
-        _write(figure, name, per_layer.index[-1], sizes[-1] / size, "var(--ink)")
+        height = "top" if sizes == min(ghosts.values()) else "bottom"  # the lowest goes below its line
+        _write(figure, name, per_layer.index[-1], sizes[-1] / size, "var(--ink)", height=height)
     total = per_layer.sum(axis=1).iloc[-1]
     _write(figure, f"<b>{total / size:.1f} {unit}</b>", per_layer.index[-1], total / size, "var(--kept)")
     return figure.update_layout(
@@ -109,14 +110,16 @@ def reads_figure(reads: pd.DataFrame, prompt_length: int) -> go.Figure:
         x=(prompt_length - 1) / 2, y=0.5, yref="paper", text="prompt", showarrow=False, font={"color": "var(--muted)"}
     )
     last = reads.position.iloc[-1]
-    for text, column in (("K and V: by every later step", "key"), ("Q: never again", "query")):
-        middle = reads[column].iloc[last // 2]
-        figure.add_annotation(
-            x=last / 2, y=middle, text=text, showarrow=False, xanchor="left", yanchor="bottom", yshift=6
-        )
-    return figure.update_layout(
-        layout("position of the row", "later passes that read it", hovermode="x unified", yaxis={"rangemode": "tozero"})
+    _write(figure, "K and V: by every later step", last, reads.key.max(), "var(--ink)", "right", "top")
+    _write(figure, "Q: never again", 0, 0, "var(--query)", "left")
+    common = layout(
+        "position of the row",
+        "later passes that read it",
+        hovermode="x unified",
+        xaxis={"range": [-0.5, last + 0.5]},
+        yaxis={"rangemode": "tozero"},
     )
+    return figure.update_layout(common)
 
 
 def _write(

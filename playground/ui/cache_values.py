@@ -29,6 +29,7 @@ from playground.models.loading import LoadedModel
 from playground.ui.lesson import Section
 
 MATRIX_ROWS = 96  # the last ones; more would be too small to see and slow to send
+HEAT_ROWS = 320  # the last ones: a canvas may not be taller than 32,767 pixels
 WALKED_POSITION = 1  # the second token
 
 
@@ -98,14 +99,16 @@ def ghost_curves(text: Text, tokens_per_step: list[int]) -> dict[str, list[int]]
 def heat_value(text: Text) -> dict:
     """For heatmap.js: keys and values of one layer, a byte a number, the largest being 127."""
     config = text.loaded.model.config
-    keys, values = stored_rows(text.loaded.model, text.stored_ids)[text.layer]
+    first_row = max(0, len(text.stored_ids) - HEAT_ROWS)
+    keys, values = (rows[:, first_row:] for rows in stored_rows(text.loaded.model, text.stored_ids)[text.layer])
     return {
         "layer": text.layer,
         "num_layers": config.num_layers,
         "num_heads": config.num_kv_heads,
         "head_dim": config.head_dim,
         "prompt_length": len(text.prompt_ids),
-        "labels": text.labels,
+        "first_row": first_row,
+        "labels": text.labels[first_row:],
         "largest": {"keys": float(keys.abs().max()), "values": float(values.abs().max())},
         "keys": _as_bytes(keys),
         "values": _as_bytes(values),
@@ -174,11 +177,11 @@ def verdict(change: Change) -> str:
 
 
 def swap_value(text: Text) -> dict | None:
-    """For bars.js: the next token with layer 2 reading its own cache, and layer 1's."""
+    """For bars.js: the first token of the answer with layer 2 reading its own cache, and layer 1's."""
     model, tokenizer = text.loaded.model, text.loaded.tokenizer
     if model.config.num_layers < 2:
         return None
-    swapped = swap_cache(model, text.stored_ids)
+    swapped = swap_cache(model, text.prompt_ids if len(text.prompt_ids) > 1 else text.stored_ids)
     sides = (
         ("each layer its own", swapped.logits, "kept"),
         ("layer 1's cache in layer 2", swapped.swapped_logits, "off"),
