@@ -37,7 +37,7 @@ export function mount(element) {
     const ready = Boolean(value?.tests?.length);
     empty.hidden = ready;
     stage.hidden = !ready;
-    if (!ready) return;
+    if (!ready) { rows.textContent = ""; return; }
     const { tests, last } = value;
     say(planted, value.planted ?? "");
     planted.hidden = !value.planted;

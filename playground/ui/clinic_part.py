@@ -84,14 +84,17 @@ def clinic_part(page: Page, lessons: dict[str, Section]) -> None:
             parts.append(format_words(dtype, result))
             yield figure_json(gaps_figure(lines)), "\n".join(parts)
 
+    def on_fault():
+        return {}  # evidence of one fault says nothing of another; None would leave it
+
     def on_hide(hide):
-        return gr.update(visible=not hide), gr.update(visible=hide), None, None, ""
+        return gr.update(visible=not hide), gr.update(visible=hide), {}, None, ""
 
     def on_guess(guess, case):
         return diagnosis(guess, hidden_fault(int(case or 0))) if guess else ""
 
     def on_another():
-        return secrets.randbelow(10_000), None, None, ""
+        return secrets.randbelow(10_000), {}, None, ""
 
     inputs = [page.model_name, page.prompt, page.controls, fault, hide, case, evidence]
     for test, button in buttons.items():
@@ -99,9 +102,9 @@ def clinic_part(page: Page, lessons: dict[str, Section]) -> None:
     lesson.click(_bound(on_test, "greedy"), inputs, evidence, **MODEL_LINE)
     compare.click(on_formats, [page.model_name, page.prompt], [gaps, words], **MODEL_LINE)
     quiet = {"show_progress": "hidden", "queue": False}
-    fault.change(lambda: None, None, evidence, **quiet)
+    fault.change(on_fault, None, evidence, **quiet)
     hide.change(on_hide, hide, [fault, riddle, evidence, guess, answer], **quiet)
-    case.change(lambda: (None, None, ""), None, [evidence, guess, answer], **quiet)
+    case.change(lambda: ({}, None, ""), None, [evidence, guess, answer], **quiet)
     another.click(on_another, None, [case, evidence, guess, answer], **quiet)
     guess.input(on_guess, [guess, case], answer, **quiet)
 

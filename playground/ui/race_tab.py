@@ -15,6 +15,7 @@ from playground.ui.race_view import race_values
 from playground.ui.sweep_part import first_token_part, sweep_part
 
 COURSE_PROMPT, COURSE_NEW = 183, 64
+EMPTY: dict = {}  # a panel without a value; None would leave what it shows
 MODEL_LINE = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1, "show_progress": "hidden"}
 
 
@@ -74,8 +75,8 @@ def _race_part(page: Page, lessons: dict[str, Section]) -> None:
 
     inputs = [page.model_name, page.prompt, page.controls, past_stop]
     outputs = [racers, per_step, in_sum]
-    runs = [start.click(on_start, inputs, outputs, **MODEL_LINE)]
-    start.click(None, None, racers, js="() => ({ phase: 'waiting' })")
+    waiting = start.click(None, None, racers, js="() => ({ phase: 'waiting' })")
+    runs = [waiting.then(on_start, inputs, outputs, **MODEL_LINE)]
     for button in (course, buttons["K5"], buttons["K2"]):
         ready = button.click(
             on_course,
@@ -91,12 +92,12 @@ def _race_part(page: Page, lessons: dict[str, Section]) -> None:
         run.failure(stopped, racers, racers, queue=False, show_progress="hidden")
 
 
-def stopped(value: dict | None) -> dict | None:
+def stopped(value: dict | None) -> dict:
     """What the panel shows of a run that was stopped: all that there is, and that it was not the whole."""
     if not value or value.get("phase") not in ("running", "waiting"):
         return gr.skip()
     if "sides" not in value:
-        return None
+        return EMPTY
     return value | {"phase": "stopped", "status": "Stopped by hand: these are the tokens written so far."}
 
 

@@ -86,10 +86,10 @@ def _measurement_part(page: Page, what: Measurement, lesson: str, lessons: dict[
     with gr.Row(elem_classes="lessons"):
         lesson_button = lesson_card(lesson, lessons[lesson])
 
-    def show(model_name: str) -> dict | None:
+    def show(model_name: str) -> dict:
         results = kept.get(model_name, {})
         if not results:
-            return None
+            return {}  # None would leave the picture of the other model
         return figure_json(what.figure(page.models[model_name], [results[length] for length in sorted(results)]))
 
     def on_length(index: int, model_name: str) -> Iterator[tuple]:
@@ -99,7 +99,7 @@ def _measurement_part(page: Page, what: Measurement, lesson: str, lessons: dict[
             return
         if index == 0:
             kept[model_name] = {}
-            yield None, "Warming up …"
+            yield {}, "Warming up …"
         shown_at = time.perf_counter()
         for tick in race_at_length(loaded, lengths[index], what.num_new):
             if time.perf_counter() - shown_at > TICK_SECONDS:
