@@ -13,13 +13,15 @@ from playwright.sync_api import Page, expect
 from playground.engine.generation import generate
 from playground.engine.sampling import SamplingParams
 from playground.experiments.attention import ADDED, NO_MASK, TIMES_INFINITY, TIMES_ZERO, attention_weights, mask_row
-from playground.experiments.growth import cache_growth
+from playground.experiments.growth import cache_growth, stored_rows
 from playground.experiments.keeping import APPENDED, ROUNDING, Change, changes
 from playground.experiments.reads import count_reads
 from playground.figures.cache import allocated_figure, growth_figure, reads_figure, unit_of
-from playground.ui import cache_values as values
+from playground.ui.attention_values import MATRIX_ROWS, attention_value, mask_value, shapes_value, sinks_value
 from playground.ui.cache_tab import checked_text
-from playground.ui.cache_values import Text
+from playground.ui.cache_values import Text, formula_value, ghost_curves, heat_value, size_text
+from playground.ui.heads_values import classifier_value, heads_value, training_value
+from playground.ui.keeping_values import changes_value, swap_value, verdict, walk_value
 from playground.ui.lesson import read_lesson
 
 
@@ -35,26 +37,26 @@ def text(base) -> Text:
 
 def test_the_formula_names_its_factors_and_agrees_with_the_tensors(text):
     last = cache_growth(text.loaded.model, text.prompt_ids, text.answer_ids).groupby("step").filled_bytes.sum().iloc[-1]
-    value = values.formula_value(text, int(last))
+    value = formula_value(text, int(last))
     names = [number["words"] for number in value["numbers"][:-1]]
     assert names == ["K and V", "layers", "KV heads", "head size", "bytes per number", "tokens"]
     product = np.prod([int(number["number"].replace(",", "")) for number in value["numbers"][:-1]])
     assert value["note"] == f"Measured in the tensors: {product:,} bytes, the same."
-    assert "not the formula's" in values.formula_value(text, 7)["note"]
+    assert "not the formula's" in formula_value(text, 7)["note"]
 
 
 def test_heat_maps_carry_the_stored_numbers(text):
-    value = values.heat_value(text)
+    value = heat_value(text)
     rows, columns = len(text.stored_ids), value["num_heads"] * value["head_dim"]
     sent = np.frombuffer(base64.b64decode(value["keys"]), np.int8).reshape(rows, columns)
-    keys, _ = values.stored_rows(text.loaded.model, text.stored_ids)[1]  # (KV, T, D)
+    keys, _ = stored_rows(text.loaded.model, text.stored_ids)[1]  # (KV, T, D)
     original = keys.transpose(0, 1).reshape(rows, columns).numpy()
     assert np.abs(sent / 127 * value["largest"]["keys"] - original).max() <= value["largest"]["keys"] / 127 / 2 + 1e-6
 
 
 def test_sent_weights_are_the_models_to_five_digits(text):
     weights = attention_weights(text.loaded.model, text.stored_ids, num_rows=8)
-    value = values.attention_value(text, weights)
+    value = attention_value(text, weights)
     sent = np.frombuffer(base64.b64decode(value["weights"]), "<u2").reshape(weights.shape[1:]) / 65535
     assert np.abs(sent - weights[1].numpy()).max() < 1e-5
     assert value["first_row"] == len(text.stored_ids) - 8
@@ -62,16 +64,16 @@ def test_sent_weights_are_the_models_to_five_digits(text):
 
 def test_verdicts_tell_zero_rounding_and_a_real_change_apart(text):
     by_name = {change.name: change for change in changes(text.loaded.model, text.stored_ids, 5, 100)}
-    assert values.verdict(by_name["changed"]).endswith("exactly 0")
-    assert values.verdict(by_name["unmasked"]).endswith("from layer 2 on")
+    assert verdict(by_name["changed"]).endswith("exactly 0")
+    assert verdict(by_name["unmasked"]).endswith("from layer 2 on")
     small = by_name["changed"].by_row * 0 + ROUNDING / 10
-    assert values.verdict(Change(APPENDED, 5, small)).endswith("rounding")
+    assert verdict(Change(APPENDED, 5, small)).endswith("rounding")
 
 
 def test_every_text_that_the_page_looks_up_is_in_the_lesson(text):
     words = read_lesson("cache")
-    assert len(values.changes_value(text, words)["maps"]) == 6
-    assert len(values.walk_value(text, words)["stages"]) == 8
+    assert len(changes_value(text, words)["maps"]) == 6
+    assert len(walk_value(text, words)["stages"]) == 8
     assert all(section.text and section.title for section in words.values())
 
 
@@ -83,7 +85,7 @@ def test_a_lesson_heading_without_a_name_is_refused(tmp_path):
 
 def test_units():
     assert [unit_of(size) for size in (3, 2048, 5 * 1024**2)] == [(1, "B"), (1024, "KiB"), (1024**2, "MiB")]
-    assert values.size_text(204_800) == "200 KiB"
+    assert size_text(204_800) == "200 KiB"
 
 
 # Figures
@@ -92,7 +94,7 @@ def test_units():
 def test_the_layers_of_the_growth_figure_add_up(text):
     growth = cache_growth(text.loaded.model, text.prompt_ids, text.answer_ids)
     tokens = growth.groupby("step").tokens.first().tolist()
-    figure = growth_figure(growth, values.ghost_curves(text, tokens))
+    figure = growth_figure(growth, ghost_curves(text, tokens))
     lines = {trace.name: np.array(trace.y) for trace in figure.data}
     layers = [lines[f"layer {layer + 1}"] for layer in range(text.loaded.model.config.num_layers)]
     np.testing.assert_allclose(sum(layers), lines["all layers"])
@@ -148,11 +150,11 @@ def test_a_bad_request_gets_one_sentence(base, request_):
 def test_very_short_texts_have_fewer_pictures_and_no_error(base, num_stored):
     text = ask(base, prompt_ids=[5] * (num_stored - 1), token_ids=[9, 7])
     words, weights = read_lesson("cache"), attention_weights(base.model, text.stored_ids)
-    assert values.changes_value(text, words) and values.walk_value(text, words) and values.swap_value(text)
-    assert values.attention_value(text, weights) and values.mask_value(text) and values.heads_value(text)
-    assert values.classifier_value(text) and values.training_value(text) and values.heat_value(text)
-    assert (values.shapes_value(text) is None) == (num_stored < 4)
-    assert values.sinks_value(text, weights) is None
+    assert changes_value(text, words) and walk_value(text, words) and swap_value(text)
+    assert attention_value(text, weights) and mask_value(text) and heads_value(text)
+    assert classifier_value(text) and training_value(text) and heat_value(text)
+    assert (shapes_value(text) is None) == (num_stored < 4)
+    assert sinks_value(text, weights) is None
 
 
 def test_each_experiment_takes_less_than_two_seconds(base):
@@ -161,12 +163,12 @@ def test_each_experiment_takes_less_than_two_seconds(base):
     words, ids = read_lesson("cache"), text.stored_ids
     for experiment in (
         lambda: cache_growth(base.model, text.prompt_ids, text.answer_ids),
-        lambda: values.changes_value(text, words),
-        lambda: values.walk_value(text, words),
-        lambda: values.attention_value(text, attention_weights(base.model, ids, values.MATRIX_ROWS)),
+        lambda: changes_value(text, words),
+        lambda: walk_value(text, words),
+        lambda: attention_value(text, attention_weights(base.model, ids, MATRIX_ROWS)),
         lambda: count_reads(base.model, text.prompt_ids, text.answer_ids),
-        lambda: values.heads_value(text),
-        lambda: values.training_value(text),
+        lambda: heads_value(text),
+        lambda: training_value(text),
     ):
         start = time.perf_counter()
         experiment()

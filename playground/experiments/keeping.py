@@ -88,27 +88,43 @@ def _change_by_feeding_on(model: Transformer, token_ids: list[int], more_ids: li
 
 @dataclass(frozen=True)
 class SwappedCache:
-    """The next token with each layer's own cache, and with one layer reading another one's."""
+    """N steps of a known text with each layer's own cache, and with one layer reading another one's. V vocabulary."""
 
-    logits: Tensor  # (V,)
-    swapped_logits: Tensor  # (V,)
+    logits: Tensor  # (N, V)
+    swapped_logits: Tensor  # (N, V)
     rounding: float  # largest difference of the logits with each layer's own cache to those without any cache
 
     @property
     def largest_difference(self) -> float:
         return float((self.logits - self.swapped_logits).abs().max())
 
+    @property
+    def other_choices(self) -> int:
+        """Steps whose likeliest token is another one."""
+        return int((self.logits.argmax(-1) != self.swapped_logits.argmax(-1)).sum())
+
+    @property
+    def worst_step(self) -> int:
+        """Where a token's probability changes most."""
+        return int((self.logits.softmax(-1) - self.swapped_logits.softmax(-1)).abs().amax(-1).argmax())
+
 
 @torch.no_grad()
-def swap_cache(model: Transformer, token_ids: Sequence[int], source: int = 0, target: int = 1) -> SwappedCache:
-    """Feeds all but the last token, puts layer `source`'s keys and values into layer `target`, and feeds the last."""
-    if len(token_ids) < 2:
+def swap_cache(
+    model: Transformer, past_ids: Sequence[int], next_ids: Sequence[int], source: int = 0, target: int = 1
+) -> SwappedCache:
+    """Stores the past, puts layer `source`'s keys and values of it into layer `target`, and feeds the next tokens."""
+    if not past_ids or not next_ids:
         raise ValueError("at least two tokens are needed: one to store, one to read it")
+    past, following = (torch.tensor([list(ids)], device=model.device) for ids in (past_ids, next_ids))
     cache = KVCache(model.config.num_layers)
-    model(torch.tensor([token_ids[:-1]], device=model.device), cache, last_only=True)
+    model(past, cache, last_only=True)
     swapped = cache.clone()
     swapped.layers[target] = cache.clone().layers[source]
-    last, whole = (torch.tensor([list(ids)], device=model.device) for ids in (token_ids[-1:], token_ids))
-    runs = ((last, cache), (last, swapped), (whole, KVCache(model.config.num_layers, "none")))
-    own, other, anew = (model(ids, kept, last_only=True)[0, -1].float() for ids, kept in runs)
+    runs = (
+        (following, cache),
+        (following, swapped),
+        (torch.cat([past, following], 1), KVCache(model.config.num_layers)),
+    )
+    own, other, anew = (model(ids, kept)[0, -len(next_ids) :].float() for ids, kept in runs)
     return SwappedCache(own, other, float((own - anew).abs().max()))

@@ -9,9 +9,11 @@ from playground.experiments.attention import attention_weights
 from playground.experiments.growth import cache_growth
 from playground.experiments.reads import count_reads
 from playground.figures.cache import allocated_figure, growth_figure, reads_figure
-from playground.ui import cache_values as values
+from playground.ui.attention_values import MATRIX_ROWS, attention_value, mask_value, shapes_value, sinks_value
 from playground.ui.bar import MODEL_QUEUE, Page
-from playground.ui.cache_values import Text
+from playground.ui.cache_values import Text, formula_value, ghost_curves, heat_value
+from playground.ui.heads_values import classifier_value, heads_value, training_value
+from playground.ui.keeping_values import changes_value, swap_value, walk_value
 from playground.ui.lesson import Section, read_lesson
 from playground.ui.panel import figure_json, panel, plot_panel
 
@@ -55,10 +57,10 @@ def _growth_section(page: Page, words: dict[str, Section]) -> None:
         last = growing[growing.step == growing.step.max()]
         tokens = growing.groupby("step").tokens.first().tolist()
         return (
-            values.formula_value(text, int(last.filled_bytes.sum())),
-            figure_json(growth_figure(growing, values.ghost_curves(text, tokens))),
+            formula_value(text, int(last.filled_bytes.sum())),
+            figure_json(growth_figure(growing, ghost_curves(text, tokens))),
             figure_json(allocated_figure(growing, static, static_length)),
-            values.heat_value(text),
+            heat_value(text),
         )
 
     _answer(page, source, on_text, [formula, curve, allocated, heat])
@@ -78,7 +80,11 @@ def _keeping_section(page: Page, words: dict[str, Section]) -> None:
     def on_text(text: Text):
         if len(text.stored_ids) < 2:
             raise gr.Error("This needs a text of at least two tokens: write a longer prompt.", print_exception=False)
-        return values.changes_value(text, words), values.walk_value(text, words), values.swap_value(text)
+        return (
+            changes_value(text, words),
+            walk_value(text, words),
+            swap_value(text),
+        )
 
     _answer(page, source, on_text, [moved, walk, swap])
 
@@ -98,12 +104,12 @@ def _attention_section(page: Page, words: dict[str, Section]) -> None:
             shapes = panel("table")
 
     def on_text(text: Text):
-        weights = attention_weights(text.loaded.model, text.stored_ids, values.MATRIX_ROWS)
+        weights = attention_weights(text.loaded.model, text.stored_ids, MATRIX_ROWS)
         return (
-            values.attention_value(text, weights),
-            values.sinks_value(text, weights),
-            values.shapes_value(text),
-            values.mask_value(text),
+            attention_value(text, weights),
+            sinks_value(text, weights),
+            shapes_value(text),
+            mask_value(text),
         )
 
     _answer(page, source, on_text, [picture, sinks, shapes, mask])
@@ -127,9 +133,9 @@ def _more_section(page: Page, words: dict[str, Section]) -> None:
         counts = count_reads(text.loaded.model, text.prompt_ids, text.answer_ids)
         return (
             figure_json(reads_figure(counts, len(text.prompt_ids))),
-            values.heads_value(text),
-            values.classifier_value(text),
-            values.training_value(text),
+            heads_value(text),
+            classifier_value(text),
+            training_value(text),
         )
 
     _answer(page, source, on_text, [reads, heads, classifier, training])

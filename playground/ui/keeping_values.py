@@ -1,0 +1,109 @@
+"""What the pictures of "Why it may be kept" take: plain values for assets/js, made from the experiments."""
+
+import torch
+
+from playground.engine.kv_cache import KVCache
+from playground.experiments.keeping import APPENDED, ROUNDING, Change, changes, swap_cache
+from playground.experiments.walk import walk_token
+from playground.ui.cache_values import Text
+from playground.ui.lesson import Section
+
+WALKED_POSITION = 1  # the second token
+
+
+@torch.no_grad()
+def likeliest_other(text: Text) -> int:
+    """What the model would rather have written at that position: another token that makes sense there."""
+    model, ids = text.loaded.model, text.stored_ids
+    before = torch.tensor([ids[: text.position]], device=model.device)
+    logits = model(before, KVCache(model.config.num_layers), last_only=True)[0, -1].clone()
+    logits[ids[text.position]] = -torch.inf
+    return int(logits.argmax())
+
+
+def changes_value(text: Text, words: dict[str, Section]) -> dict:
+    """For changes.js."""
+    replacement = likeliest_other(text)
+    made = changes(text.loaded.model, text.stored_ids, text.position, replacement)
+    maps = [
+        {
+            "title": words[change.name].title,
+            "text": words[change.name].text,
+            "verdict": verdict(change),
+            "is_zero": max(change.earlier) < (ROUNDING if change.name == APPENDED else 1e-30),
+            "cells": change.by_row.tolist(),
+            "earlier": change.earlier,
+            "from_position": change.from_position,
+        }
+        for change in made
+    ]
+    return {
+        "labels": text.labels,
+        "position": text.position,
+        "replacement": text.loaded.tokenizer.label(replacement),
+        "rounding": ROUNDING,
+        "maps": maps,
+    }
+
+
+def verdict(change: Change) -> str:
+    """One line that says how far the rows of unchanged tokens moved."""
+    largest = max(change.earlier)
+    if largest == 0:
+        return "Earlier keys and values: changed by exactly 0"
+    if largest < ROUNDING:
+        return f"Earlier keys and values: at most {largest:.0e}, rounding"
+    first = next(layer for layer, moved in enumerate(change.earlier) if moved >= ROUNDING)
+    return f"Earlier keys and values: moved by up to {largest:.2f}, from layer {first + 1} on"
+
+
+def swap_value(text: Text) -> dict | None:
+    """For bars.js: the answer read again, layer 2 having its own keys and values of the prompt, and then layer 1's."""
+    model, tokenizer = text.loaded.model, text.loaded.tokenizer
+    if model.config.num_layers < 2:
+        return None
+    num_past = max(1, len(text.prompt_ids) - 1)  # the prompt's last token is fed: it chooses the first of the answer
+    swapped = swap_cache(model, text.stored_ids[:num_past], text.stored_ids[num_past:])
+    step = swapped.worst_step
+    sides = (
+        ("each layer reads its own", swapped.logits, "kept"),
+        ("layer 2 reads layer 1's", swapped.swapped_logits, "off"),
+    )
+    groups = []
+    for title, logits, kind in sides:
+        best = logits[step].softmax(-1).topk(4)
+        rows = [
+            {"label": tokenizer.label(token_id), "share": prob, "text": f"{100 * prob:.1f} %", "kind": kind}
+            for prob, token_id in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+        ]
+        groups.append({"title": f"After “{text.labels[num_past + step]}”: {title}", "rows": rows})
+    num_others = f"{swapped.other_choices} of {len(swapped.logits)}"
+    numbers = [
+        {"number": num_others, "words": "steps prefer another token", "kind": "off"},
+        {"number": f"{swapped.largest_difference:.1f}", "words": "largest change of a logit", "kind": "off"},
+    ]
+    note = f"For comparison: with its own cache against no cache at all, the largest change is {swapped.rounding:.0e}."
+    return {"numbers": numbers, "groups": groups, "note": note}
+
+
+def walk_value(text: Text, words: dict[str, Section]) -> dict:
+    """For stepper.js: the second token through the chosen layer."""
+    walk = walk_token(text.loaded.model, text.stored_ids, WALKED_POSITION, text.layer)
+    stages = [
+        {
+            "title": words[stage.name].title,
+            "text": words[stage.name].text,
+            "rows": [vars(row) for row in stage.rows],
+        }
+        for stage in walk.stages
+    ]
+    stages[2]["text"] += f" Computed again without a cache they differ by {walk.anew_difference:.0e} at most." * (
+        walk.anew_difference > 0
+    )
+    return {
+        "position": walk.position,
+        "layer": walk.layer,
+        "num_layers": text.loaded.model.config.num_layers,
+        "labels": text.labels[: walk.position + 1],
+        "stages": stages,
+    }
