@@ -26,20 +26,20 @@ class LayerCache:
 
     def update(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Stores the T new rows; returns all S, the new ones last. They are views: read them before the next update."""
-        end = self.length + keys.shape[2]
-        self._reserve(end, keys, values)
-        self._keys[:, :, self.length : end] = keys
-        self._values[:, :, self.length : end] = values
-        self.length = end
+        num_new = keys.shape[2]
+        self._reserve(self.length + num_new, keys, values)
+        self._keys.narrow(2, self.length, num_new).copy_(keys)
+        self._values.narrow(2, self.length, num_new).copy_(values)
+        self.length += num_new
         return self.stored()
 
     def stored(self) -> tuple[Tensor, Tensor]:
         """(B, KV, S, D) keys and values."""
-        return self._keys[:, :, : self.length], self._values[:, :, : self.length]
+        return self._keys.narrow(2, 0, self.length), self._values.narrow(2, 0, self.length)
 
     @property
     def num_bytes(self) -> int:
-        return 0 if self._keys is None else sum(tensor.nbytes for tensor in self.stored())
+        return 0 if self._keys is None else self.allocated_bytes // self._keys.shape[2] * self.length
 
     @property
     def allocated_bytes(self) -> int:
@@ -55,17 +55,19 @@ class LayerCache:
 
     def _reserve(self, length: int, keys: Tensor, values: Tensor) -> None:
         if self._keys is None:
-            capacity = self._capacity(length)
-            self._keys = keys.new_empty(*keys.shape[:2], capacity, keys.shape[3])
-            self._values = values.new_empty(*values.shape[:2], capacity, values.shape[3])
+            self._keys, self._values = self._longer(keys[:, :, :0], length), self._longer(values[:, :, :0], length)
         elif keys.shape[0] != self._keys.shape[0]:
             raise ValueError(f"the cache holds {self._keys.shape[0]} rows, got keys of {keys.shape[0]}")
         elif length > self._keys.shape[2]:
-            extra = self._capacity(length) - self._keys.shape[2]
-            self._keys = torch.cat([self._keys, self._keys.new_empty(*self._keys.shape[:2], extra, keys.shape[3])], 2)
-            self._values = torch.cat(
-                [self._values, self._values.new_empty(*self._values.shape[:2], extra, values.shape[3])], 2
-            )
+            self._keys, self._values = self._longer(self._keys, length), self._longer(self._values, length)
+
+    @torch.inference_mode(False)  # a buffer made in inference mode could not be written outside of it
+    def _longer(self, stored: Tensor, length: int) -> Tensor:
+        """A buffer with room for `length` tokens that begins with `stored`."""
+        rows, heads, old, size = stored.shape
+        buffer = stored.new_empty(rows, heads, self._capacity(length), size)
+        buffer.narrow(2, 0, old).copy_(stored)
+        return buffer
 
     def _capacity(self, length: int) -> int:
         capacity = FIRST_CAPACITY

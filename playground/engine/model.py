@@ -49,15 +49,15 @@ class ModelConfig:
 
 
 def rotary_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:
-    """Cosines and signed sines of all positions, each (max_positions, 1, D) (RoFormer, arXiv 2104.09864)."""
+    """Cosines and signed sines of all positions, each (max_positions, D) (RoFormer, arXiv 2104.09864)."""
     frequencies = config.rope_theta ** (-torch.arange(0, config.head_dim, 2).float() / config.head_dim)
     angles = torch.outer(torch.arange(config.max_positions).float(), frequencies)
     cos, sin = angles.cos(), angles.sin()
-    return torch.cat([cos, cos], -1).unsqueeze(1), torch.cat([-sin, sin], -1).unsqueeze(1)
+    return torch.cat([cos, cos], -1), torch.cat([-sin, sin], -1)
 
 
 def rotate(heads: Tensor, cos: Tensor, signed_sin: Tensor) -> Tensor:
-    """Turns each pair (i, i + D/2) by its position's angle. heads (B, T, any, D); tables (T, 1, D)."""
+    """Turns each pair (i, i + D/2) by its position's angle. heads (B, any, T, D); tables (T, D)."""
     # Rolling by half swaps the two halves; the minus that one of them needs is already in the table.
     return torch.addcmul(heads * cos, heads.roll(heads.shape[-1] // 2, -1), signed_sin)
 
@@ -84,12 +84,12 @@ class Attention(nn.Module):
         config = self.config
         batch, num_new, _ = x.shape
         heads = F.linear(x, self.qkv, self.qkv_bias).view(batch, num_new, -1, config.head_dim)
-        queries, keys, values = heads.split([config.num_heads, config.num_kv_heads, config.num_kv_heads], dim=2)
+        # Queries and keys are treated alike, so they go through norm and rotation together.
+        turned, values = heads.transpose(1, 2).split([config.num_heads + config.num_kv_heads, config.num_kv_heads], 1)
         if config.qk_norm:
-            queries = F.rms_norm(queries, (config.head_dim,), self.q_norm, config.rms_norm_eps)
-            keys = F.rms_norm(keys, (config.head_dim,), self.k_norm, config.rms_norm_eps)
-        queries, keys = rotate(queries, *rotary).transpose(1, 2), rotate(keys, *rotary).transpose(1, 2)
-        keys, values = cache.update(keys, values.transpose(1, 2), layer)  # (B, KV, S, D)
+            turned = F.rms_norm(turned, (config.head_dim,), None, config.rms_norm_eps) * self._qk_norm()
+        queries, keys = rotate(turned, *rotary).split([config.num_heads, config.num_kv_heads], 1)
+        keys, values = cache.update(keys, values, layer)  # (B, KV, S, D)
         # The G query heads of a group stand one below the other as G*T rows: they read the same keys, none is copied.
         queries = queries.reshape(batch, config.num_kv_heads, -1, config.head_dim)  # (B, KV, G*T, D)
         if any_tap():
@@ -97,6 +97,12 @@ class Attention(nn.Module):
         read = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
         read = read.view(batch, config.num_heads, num_new, config.head_dim).transpose(1, 2)
         return F.linear(read.reshape(batch, num_new, -1), self.output)
+
+    def _qk_norm(self) -> Tensor:
+        """(H + KV, 1, D) the norm weights of all query and key heads."""
+        config = self.config
+        q_norm, k_norm = self.q_norm.expand(config.num_heads, 1, -1), self.k_norm.expand(config.num_kv_heads, 1, -1)
+        return torch.cat((q_norm, k_norm))
 
 
 class FeedForward(nn.Module):
