@@ -3,7 +3,9 @@
 import { download } from "./answers.js";
 import { isOtherRun } from "./answers_curve.js";
 import { mount as mountPlot } from "./plot.js";
-import { node, say } from "./svg.js";
+import { node, pool, say } from "./svg.js";
+
+const NARROW = 560; // pixels
 
 export function mount(element, api) {
   element.classList.add("answers-agreement");
@@ -12,6 +14,7 @@ export function mount(element, api) {
   const inner = node("div", {}, element);
   const plot = mountPlot(inner);
   const save = node("button.small-button", { type: "button", title: "Stated and observed as CSV" }, inner.querySelector(".plot-buttons"), "CSV");
+  const names = node("ol.answers-names", {}, element); // where the window is too narrow for labels on the axis
   let value = null;
   let drawnBy = null;
   save.addEventListener("click", () => { if (value) download(value.csv, "stated_and_observed.csv"); });
@@ -36,7 +39,16 @@ export function mount(element, api) {
         state.params[name] !== undefined && state.params[name] !== before);
       element.classList.toggle("is-stale", stale);
       say(words, stale ? "Stale: drawn with other settings. Draw again." : value.words);
-      plot.update(value.figure);
+      const narrow = element.clientWidth < NARROW;
+      const figure = structuredClone(value.figure);
+      if (narrow) {
+        figure.layout.xaxis = { ...figure.layout.xaxis, ticktext: ["0", "0.1 %", "1 %", "10 %", ""], tickangle: 0, title: { text: "share (logarithmic)" } };
+        figure.layout.yaxis.ticktext = value.answers.map((_text, place) => String(place + 1));
+      }
+      names.hidden = !narrow;
+      const lines = pool(names, value.answers.length, () => node("li"));
+      value.answers.forEach((text, place) => say(lines[place], text || "(empty)"));
+      plot.update(figure);
     },
   };
 }

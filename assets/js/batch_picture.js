@@ -30,8 +30,9 @@ export function mount(element, api) {
   const dropped = makePicture("Here: ended rows leave");
   const legend = node("p.note.batch-legend", {}, element);
   for (const [kind, words] of Object.entries(KINDS)) {
-    node(`span.batch-key.is-${kind}`, { "aria-hidden": "true" }, legend);
-    node("span", {}, legend, words);
+    const entry = node("span.batch-entry", {}, legend);
+    node(`span.batch-key.is-${kind}`, { "aria-hidden": "true" }, entry);
+    node("span", {}, entry, words);
   }
   const table = node("table.batch-table", {}, element);
   const body = node("tbody", {}, table);
@@ -66,7 +67,7 @@ export function mount(element, api) {
     const rows = value.steps.length;
     const columns = Math.max(...value.steps);
     const wide = pictures.clientWidth < 520 ? pictures.clientWidth : pictures.clientWidth / 2 - 12;
-    const cell = Math.max(4, Math.min(18, Math.floor(wide / columns)));
+    const cell = Math.max(4, Math.min(pictures.clientWidth < 520 ? 11 : 18, Math.floor(wide / columns)));
     const kinds = paddedCells(value);
     const all = kinds.flatMap((line, row) => line.map((kind, step) => ({ row, step, line: row, kind })));
     drawCells(padded, all, state.answerRows, { cell, columns, rows });

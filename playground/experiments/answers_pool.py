@@ -4,7 +4,7 @@ Row i is still the run alone with `row_seed(seed, i)`: only the work is shared. 
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -45,7 +45,7 @@ class _Branch:
 
     token_ids: tuple[int, ...]
     model_probability: float
-    rows: dict[int, np.ndarray]  # setting -> its rows
+    rows: dict[int, list[int]]  # setting -> its rows
     token_probs: dict[int, tuple[float, ...]]  # setting -> probability of each token
 
 
@@ -78,7 +78,7 @@ def gather(loaded_model: LoadedModel, request: AnswerRequest, leaves: Iterable[L
     ]
 
 
-@torch.no_grad()
+@torch.inference_mode()
 def answer_leaves(loaded_model: LoadedModel, request: AnswerRequest) -> Iterator[Leaf]:
     """Yields each answer when the last token of its rows is drawn; stop iterating to cancel."""
     model, prompt_ids, last = loaded_model.model, loaded_model.prompt_ids(request.prompt), request.max_new_tokens - 1
@@ -113,7 +113,10 @@ class _Grower:
     def __init__(self, loaded_model: LoadedModel, request: AnswerRequest, prompt_ids: list[int]) -> None:
         self.settings, self.n = request.settings, request.n
         self.prompt_ids = prompt_ids
-        self.stop_ids = np.array(loaded_model.stop_ids, dtype=np.int64)
+        self.stop_ids = list(loaded_model.stop_ids)
+        model = loaded_model.model
+        self.is_stop = torch.zeros(model.config.vocab_size, dtype=torch.bool, device=model.device)  # (V,)
+        self.is_stop[self.stop_ids] = True
         self.marks = {  # (n, steps) for each seed
             seed: np.stack([draw_uniforms(row_seed(seed, row), request.max_new_tokens) for row in range(request.n)])
             for seed in {params.seed for params in request.settings}
@@ -121,61 +124,78 @@ class _Grower:
 
     def root(self) -> _Branch:
         settings = range(len(self.settings))
-        return _Branch((), 1.0, {setting: np.arange(self.n) for setting in settings}, dict.fromkeys(settings, ()))
+        return _Branch((), 1.0, {setting: list(range(self.n)) for setting in settings}, dict.fromkeys(settings, ()))
 
     def grow(self, branches: list[_Branch], logits: Tensor) -> list[tuple[int, int, _Branch]]:
         """(parent, token id or STOP, longer branch) for logits (B, V)."""
-        drawn: dict[tuple[int, int], dict[int, tuple[np.ndarray, float]]] = {}  # (parent, token) -> setting -> rows
         checked = Distributions.checked(logits, self.settings[0])  # raises; and ranks once for all settings
+        grown: dict[tuple[int, int], _Branch] = {}  # by parent and token
         for setting in range(len(self.settings)):
             parents = [place for place, branch in enumerate(branches) if setting in branch.rows]
-            for parent, token_id, rows, prob in self._draw(setting, parents, branches, checked):
-                drawn.setdefault((parent, token_id), {})[setting] = (rows, prob)
-        model_log_probs = torch.log_softmax(logits.double(), -1).cpu().numpy()
-        grown = []
-        for (parent, token_id), by_setting in drawn.items():
-            branch, stopped = branches[parent], token_id == STOP
-            model_prob = np.exp(model_log_probs[parent, self.stop_ids if stopped else token_id]).sum()
-            probs = {setting: (*branch.token_probs[setting], prob) for setting, (_, prob) in by_setting.items()}
-            token_ids = branch.token_ids if stopped else (*branch.token_ids, token_id)
-            rows = {setting: rows for setting, (rows, _) in by_setting.items()}
-            grown.append((parent, token_id, _Branch(token_ids, branch.model_probability * model_prob, rows, probs)))
-        return grown
+            for parent, row, token_id, prob in self._draw(setting, parents, branches, checked):
+                branch = branches[parent]
+                child = grown.get((parent, token_id))
+                if child is None:
+                    token_ids = branch.token_ids if token_id == STOP else (*branch.token_ids, token_id)
+                    child = grown[parent, token_id] = _Branch(token_ids, 0.0, {}, {})
+                if setting not in child.rows:
+                    child.rows[setting] = []
+                    child.token_probs[setting] = (*branch.token_probs[setting], prob)
+                child.rows[setting].append(row)
+        model_probs = self._model_probs(list(grown), logits)
+        return [
+            (parent, token_id, replace(child, model_probability=branches[parent].model_probability * model_prob))
+            for ((parent, token_id), child), model_prob in zip(grown.items(), model_probs, strict=True)
+        ]
 
     def _draw(
         self, setting: int, parents: list[int], branches: list[_Branch], checked: Distributions
-    ) -> Iterator[tuple[int, int, np.ndarray, float]]:
-        """(parent, token id or STOP, rows, probability). The rule of `Distributions.choose`, for many rows a branch."""
+    ) -> Iterator[tuple[int, int, int, float]]:
+        """(parent, row, token id or STOP, probability). The rule of `Distributions.choose`, for many rows a branch."""
         if not parents:
             return
-        params, index = self.settings[setting], len(branches[0].token_ids)
+        params, rows_of = self.settings[setting], [branches[parent].rows[setting] for parent in parents]
+        batch = self._distributions(params, parents, branches, checked)
+        if params.temperature == 0:
+            for parent, rows, token_id in zip(parents, rows_of, batch.choose([0.0] * len(parents)), strict=True):
+                yield from ((parent, row, STOP if token_id in self.stop_ids else token_id, 1.0) for row in rows)
+            return
+        probs, ranking = batch.ranked_probs, batch.ranking
+        marks = np.zeros((len(parents), max(map(len, rows_of))))  # (B, most rows of a branch)
+        for place, rows in enumerate(rows_of):
+            marks[place, : len(rows)] = self.marks[params.seed][rows, len(branches[0].token_ids)]
+        marks = torch.from_numpy(marks).to(probs.device)
+        ranks = torch.searchsorted(probs.cumsum(-1), marks, right=True).minimum(batch.num_candidates[:, None] - 1)
+        token_ids, chosen_probs = ranking.gather(1, ranks).tolist(), probs.gather(1, ranks).tolist()
+        for place, (parent, rows) in enumerate(zip(parents, rows_of, strict=True)):
+            stop_prob = None
+            for row, token_id, prob in zip(rows, token_ids[place], chosen_probs[place], strict=False):
+                if token_id not in self.stop_ids:
+                    yield parent, row, token_id, prob
+                    continue
+                if stop_prob is None:
+                    stop_prob = float(probs[place][self.is_stop[ranking[place]]].sum())
+                yield parent, row, STOP, stop_prob
+
+    def _distributions(
+        self, params: SamplingParams, parents: list[int], branches: list[_Branch], checked: Distributions
+    ) -> Distributions:
         whole = len(parents) == len(branches)
         logits = checked.logits if whole else checked.logits[parents]
-        if params.penalizes:
-            start = self.prompt_ids if params.penalty_counts_prompt else []
-            seen = [[*start, *branches[parent].token_ids] for parent in parents]
-            batch = Distributions.checked(logits, params, seen)
-        else:
-            batch = Distributions(logits, params, ranking=checked.ranking if whole else checked.ranking[parents])
-        if params.temperature == 0:
-            for parent, token_id in zip(parents, batch.choose([0.0] * len(parents)), strict=True):
-                yield parent, STOP if token_id in self.stop_ids else token_id, branches[parent].rows[setting], 1.0
-            return
-        ranked_ids, probs = batch.ranking.cpu().numpy(), batch.ranked_probs
-        reached, probs = probs.cumsum(-1).cpu().numpy(), probs.cpu().numpy()
-        last = batch.num_candidates.cpu().numpy() - 1
-        marks = self.marks[params.seed][:, index]
-        for place, parent in enumerate(parents):
-            rows = branches[parent].rows[setting]
-            ranks = np.minimum(np.searchsorted(reached[place], marks[rows], side="right"), last[place])
-            token_ids = ranked_ids[place, ranks]
-            stopped = np.isin(token_ids, self.stop_ids)
-            if stopped.any():
-                stop_prob = probs[place, np.isin(ranked_ids[place], self.stop_ids)].sum()
-                yield parent, STOP, rows[stopped], float(stop_prob)
-            for token_id in dict.fromkeys(token_ids[~stopped].tolist()):
-                mine = token_ids == token_id
-                yield parent, token_id, rows[mine], float(probs[place, ranks[mine.argmax()]])
+        if not params.penalizes:
+            return Distributions(logits, params, ranking=checked.ranking if whole else checked.ranking[parents])
+        start = self.prompt_ids if params.penalty_counts_prompt else []
+        return Distributions.checked(logits, params, [[*start, *branches[parent].token_ids] for parent in parents])
+
+    def _model_probs(self, choices: list[tuple[int, int]], logits: Tensor) -> list[float]:
+        """What the model gave each (parent, token id or STOP)."""
+        totals = logits.logsumexp(-1)
+        parents = torch.tensor([parent for parent, _ in choices], device=logits.device)
+        ids = [self.stop_ids if token_id == STOP else [token_id] for _, token_id in choices]
+        width = max(map(len, ids))
+        padded = torch.tensor([these + [-1] * (width - len(these)) for these in ids], device=logits.device)
+        log_probs = logits[parents[:, None], padded.clamp(min=0)] - totals[parents][:, None]
+        return log_probs.double().exp().masked_fill(padded < 0, 0).sum(-1).tolist()
 
 
 def _feed(loaded_model: LoadedModel, waiting: _Waiting) -> tuple[KVCache, list[_Branch], Tensor]:
@@ -191,5 +211,5 @@ def _feed(loaded_model: LoadedModel, waiting: _Waiting) -> tuple[KVCache, list[_
 def _leaves(loaded_model: LoadedModel, branch: _Branch, reason: str) -> Iterator[Leaf]:
     for setting, rows in branch.rows.items():
         probs = list(branch.token_probs[setting])
-        answer = make_answer(loaded_model, list(branch.token_ids), probs, float(branch.model_probability), reason)
-        yield Leaf(setting, rows.tolist(), answer)
+        answer = make_answer(loaded_model, list(branch.token_ids), probs, branch.model_probability, reason)
+        yield Leaf(setting, rows, answer)

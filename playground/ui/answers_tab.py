@@ -87,17 +87,16 @@ def answers_tab(page: Page) -> None:
     quiet = {"queue": False, "show_progress": "hidden"}
     for key in ("Q1", "Q13"):
         ready = buttons[key].click(on_preset, *preset, **quiet)
-        drawn = ready.success(on_wanted, request, three, **MODEL_LINE).success(
-            on_draw, curve_inputs, curve, **MODEL_LINE
-        )
+        ready.success(None, None, None, js=_scroll_to("answers"))  # a low window shows the words or the pictures
+        drawn = ready.success(on_wanted, request, three, **MODEL_LINE)
+        drawn = drawn.success(on_draw, curve_inputs, curve, **MODEL_LINE)
         if key == "Q13":
             drawing.append(drawn.success(on_many, request, agreement, **MODEL_LINE))
-    alone = (
-        buttons["Q2"]
-        .click(on_preset, *preset, **quiet)
-        .success(on_among, request[:2], [among, among_card], **MODEL_LINE)
-    )
-    alone.success(
-        None, None, None, js="() => document.querySelector('#answers-among-card')?.scrollIntoView({block: 'center'})"
-    )
+    alone = buttons["Q2"].click(on_preset, *preset, **quiet)
+    alone = alone.success(on_among, request[:2], [among, among_card], **MODEL_LINE)
+    alone.success(None, None, None, js=_scroll_to("answers-among-card"))
     stop.click(lambda: {"running": "Stopped."}, None, agreement, cancels=drawing, **quiet)
+
+
+def _scroll_to(elem_id: str) -> str:
+    return f"() => document.getElementById('{elem_id}')?.scrollIntoView({{ block: 'nearest', behavior: 'smooth' }})"

@@ -149,6 +149,7 @@ def agreement_values(loaded: LoadedModel, prompt: str, controls: dict) -> Iterat
     yield {
         "figure": figure_json(agreement_figure(agreement)),
         "csv": agreement.frame.to_csv(index=False),
+        "answers": agreement.frame["answer"].tolist(),
         "params": asdict(drawn.params),
         "model": loaded.name,
         "prompt": prompt,

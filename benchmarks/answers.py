@@ -1,0 +1,99 @@
+"""Thirty answers under nine temperatures against transformers, and what thirty cost beside one."""
+
+from collections.abc import Iterator
+
+import torch
+import transformers
+
+from benchmarks.against_transformers import PROMPT_TOKENS, in_transformers
+from benchmarks.measure import Figure, alternate, rounded
+from playground.engine.generation import generate, row_seed
+from playground.engine.sampling import SamplingParams
+from playground.experiments.answers import sample_answer_set
+from playground.experiments.answers_curve import VALUES, draw_curve_pool
+from playground.experiments.sweep import text_of_length
+from playground.models.loading import LoadedModel, load_model
+
+ROWS, NEW_TOKENS, ROUNDS = 30, 24, 5
+TEMPERATURES = VALUES["temperature"]
+QUESTION, STORY = "What should I do today?", "Once upon a time"
+
+
+def figures() -> Iterator[Figure]:
+    chat, base = load_model("minimind-chat"), load_model("minimind-base")
+    yield sweep_against_transformers(chat, text_of_length(chat, PROMPT_TOKENS), goal=5)
+    yield sweep_against_transformers(chat, QUESTION, goal=3)
+    # The worst case: a prompt too short to save by sharing, rows that never end and soon all differ.
+    yield sweep_against_transformers(base, STORY, goal=1)
+    yield thirty_beside_one(chat, QUESTION)
+    yield thirty_beside_one(base, STORY)
+
+
+def sweep_against_transformers(loaded: LoadedModel, prompt: str, goal: float) -> Figure:
+    theirs = in_transformers(loaded)
+    ids = torch.tensor([loaded.prompt_ids(prompt)])
+    common = {
+        "attention_mask": torch.ones_like(ids),
+        "max_new_tokens": NEW_TOKENS,
+        "eos_token_id": list(loaded.stop_ids),
+        "pad_token_id": loaded.stop_ids[0],
+    }
+
+    def ours() -> list[list[tuple[int, ...]]]:
+        pool = draw_curve_pool(loaded, prompt, SamplingParams(seed=1), rows=ROWS, max_new_tokens=NEW_TOKENS)
+        return [[answer.token_ids for answer in drawn.answers] for drawn in pool.sets]
+
+    def peer() -> list[torch.Tensor]:
+        """Once per temperature; for temperature 0 one greedy row, as it refuses thirty."""
+        texts = [theirs.generate(ids, do_sample=False, **common)]
+        for temperature in TEMPERATURES[1:]:
+            settings = {"do_sample": True, "temperature": float(temperature), "top_k": 0, "num_return_sequences": ROWS}
+            texts.append(theirs.generate(ids, **settings, **common))
+        return texts
+
+    torch.manual_seed(1)
+    transformers.logging.set_verbosity_error()
+    greedy = [token for token in peer()[0][0, ids.shape[1] :].tolist() if token not in loaded.stop_ids]
+    assert list(ours()[0][0]) == greedy, "both must write the same greedy answer"
+    ours_ms, theirs_ms, ratio = alternate(ours, peer, ROUNDS)
+    return Figure(
+        f"{len(TEMPERATURES)} x {ROWS} answers in one sweep, against transformers once per temperature, ms",
+        rounded(ours_ms),
+        rounded(theirs_ms),
+        rounded(ratio),
+        f"ratio >= {goal:g}",
+        ratio >= goal,
+        _conditions(loaded, prompt),
+    )
+
+
+def thirty_beside_one(loaded: LoadedModel, prompt: str) -> Figure:
+    params, prompt_ids = SamplingParams(seed=1), loaded.prompt_ids(prompt)
+
+    def thirty() -> list[tuple[int, ...]]:
+        return [answer.token_ids for answer in sample_answer_set(loaded, prompt, params, ROWS, NEW_TOKENS).answers]
+
+    def one() -> list[int]:
+        alone = SamplingParams(seed=row_seed(params.seed, 7))
+        return [step.token_id for step in generate(loaded.model, prompt_ids, alone, None, NEW_TOKENS, loaded.stop_ids)]
+
+    assert list(thirty()[7]) == [token for token in one() if token not in loaded.stop_ids], "row 7 is the run alone"
+    thirty_ms, one_ms, ratio = alternate(thirty, one)
+    return Figure(
+        f"{ROWS} answers in one batch, against one of them alone, ms",
+        rounded(thirty_ms),
+        rounded(one_ms),
+        rounded(ratio),
+        "ratio >= 0.1: thirty cost at most ten; within the 300 ms that a slider rests",
+        ratio >= 0.1 and thirty_ms < 300,
+        _conditions(loaded, prompt).replace(f"{ROUNDS} rounds", "9 rounds"),
+    )
+
+
+def _conditions(loaded: LoadedModel, prompt: str) -> str:
+    length = len(loaded.prompt_ids(prompt))
+    text = prompt if len(prompt) < 40 else f"{prompt[:30]} ..."
+    return (
+        f"{loaded.name}, {text!r} ({length} tokens), at most {NEW_TOKENS} new tokens, float32, 1 thread, "
+        f"median of {ROUNDS} rounds"
+    )
