@@ -88,7 +88,7 @@ def _change_by_feeding_on(model: Transformer, token_ids: list[int], more_ids: li
 
 @dataclass(frozen=True)
 class SwappedCache:
-    """N steps of a known text with each layer's own cache, and with one layer reading another one's. V vocabulary."""
+    """N steps of a known text with each layer's own cache, and with others reading one layer's. V vocabulary."""
 
     logits: Tensor  # (N, V)
     swapped_logits: Tensor  # (N, V)
@@ -111,16 +111,17 @@ class SwappedCache:
 
 @torch.no_grad()
 def swap_cache(
-    model: Transformer, past_ids: Sequence[int], next_ids: Sequence[int], source: int = 0, target: int = 1
+    model: Transformer, past_ids: Sequence[int], next_ids: Sequence[int], source: int = 0, targets: Sequence[int] = (1,)
 ) -> SwappedCache:
-    """Stores the past, puts layer `source`'s keys and values of it into layer `target`, and feeds the next tokens."""
+    """Stores the past, puts layer `source`'s keys and values of it into the layers `targets`, feeds the next tokens."""
     if not past_ids or not next_ids:
         raise ValueError("at least two tokens are needed: one to store, one to read it")
     past, following = (torch.tensor([list(ids)], device=model.device) for ids in (past_ids, next_ids))
     cache = KVCache(model.config.num_layers)
     model(past, cache, last_only=True)
     swapped = cache.clone()
-    swapped.layers[target] = cache.clone().layers[source]
+    for target in targets:
+        swapped.layers[target] = cache.clone().layers[source]
     runs = (
         (following, cache),
         (following, swapped),

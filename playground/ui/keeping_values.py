@@ -1,9 +1,10 @@
 """What the pictures of "Why it may be kept" take: plain values for assets/js, made from the experiments."""
 
 import torch
+from torch import Tensor
 
 from playground.engine.kv_cache import KVCache
-from playground.experiments.keeping import APPENDED, ROUNDING, Change, changes, swap_cache
+from playground.experiments.keeping import APPENDED, ROUNDING, Change, SwappedCache, changes, swap_cache
 from playground.experiments.walk import walk_token
 from playground.ui.cache_values import Text
 from playground.ui.lesson import Section
@@ -58,32 +59,38 @@ def verdict(change: Change) -> str:
 
 
 def swap_value(text: Text) -> dict | None:
-    """For bars.js: the answer read again, layer 2 having its own keys and values of the prompt, and then layer 1's."""
-    model, tokenizer = text.loaded.model, text.loaded.tokenizer
+    """For bars.js: the answer read again, layer 2 and then every layer with layer 1's keys and values of the prompt."""
+    model = text.loaded.model
     if model.config.num_layers < 2:
         return None
     num_past = max(1, len(text.prompt_ids) - 1)  # the prompt's last token is fed: it chooses the first of the answer
-    swapped = swap_cache(model, text.stored_ids[:num_past], text.stored_ids[num_past:])
-    step = swapped.worst_step
-    sides = (
-        ("each layer reads its own", swapped.logits, "kept"),
-        ("layer 2 reads layer 1's", swapped.swapped_logits, "off"),
-    )
-    groups = []
-    for title, logits, kind in sides:
-        best = logits[step].softmax(-1).topk(4)
-        rows = [
-            {"label": tokenizer.label(token_id), "share": prob, "text": f"{100 * prob:.1f} %", "kind": kind}
-            for prob, token_id in zip(best.values.tolist(), best.indices.tolist(), strict=True)
-        ]
-        groups.append({"title": f"After “{text.labels[num_past + step]}”: {title}", "rows": rows})
-    num_others = f"{swapped.other_choices} of {len(swapped.logits)}"
-    numbers = [
-        {"number": num_others, "words": "steps prefer another token", "kind": "off"},
-        {"number": f"{swapped.largest_difference:.1f}", "words": "largest change of a logit", "kind": "off"},
+    past, following = text.stored_ids[:num_past], text.stored_ids[num_past:]
+    one, all_ = (swap_cache(model, past, following, 0, range(1, end)) for end in (2, model.config.num_layers))
+    step = all_.worst_step
+    groups = [
+        _best_tokens(text, "Each layer reads its own", one.logits[step], "kept"),
+        _best_tokens(text, f"Layer 2 reads layer 1's. {_how_far(one)}", one.swapped_logits[step], "off"),
+        _best_tokens(text, f"Every layer reads layer 1's. {_how_far(all_)}", all_.swapped_logits[step], "off"),
     ]
-    note = f"For comparison: with its own cache against no cache at all, the largest change is {swapped.rounding:.0e}."
-    return {"numbers": numbers, "groups": groups, "note": note}
+    note = (
+        f"The token after “{text.labels[num_past + step]}”, the step that suffers most. For comparison: its own cache "
+        f"against no cache at all changes a logit by {one.rounding:.0e} at most."
+    )
+    return {"groups": groups, "note": note}
+
+
+def _how_far(swapped: SwappedCache) -> str:
+    others, steps = swapped.other_choices, len(swapped.logits)
+    return f"Logits move by up to {swapped.largest_difference:.1f}; {others} of {steps} steps prefer another token."
+
+
+def _best_tokens(text: Text, title: str, logits: Tensor, kind: str) -> dict:
+    best = logits.softmax(-1).topk(3)
+    rows = [
+        {"label": text.loaded.tokenizer.label(token_id), "share": prob, "text": f"{100 * prob:.1f} %", "kind": kind}
+        for prob, token_id in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+    ]
+    return {"title": title, "rows": rows}
 
 
 def walk_value(text: Text, words: dict[str, Section]) -> dict:
