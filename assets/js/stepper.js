@@ -4,6 +4,7 @@ import { drawChips } from "./heatmap.js";
 import { look } from "./cache_source.js";
 import { node, pool, say, set } from "./svg.js";
 
+const USES = { score: "QK", mix: "V" }; // what a stage reads without writing it down as rows
 const LETTER = { key: "K", value: "V", query: "Q", vector: "x", scores: "scores", weights: "weights", read: "read" };
 
 export function mount(element) {
@@ -11,7 +12,11 @@ export function mount(element) {
   const title = node("h3", {}, head);
   const layers = node("div.chips", { role: "group", "aria-label": "Layer" }, head);
   const board = node("div.stepper-board", {}, element);
-  const stack = node("div.stepper-stack", { "aria-hidden": true }, board);
+  const left = node("div", {}, board);
+  const stack = node("div.stepper-stack", { "aria-hidden": true }, left);
+  const legend = node("p.stepper-legend", {}, left);
+  node("b.is-kept", {}, legend, "Blue: from the cache. ");
+  node("b.is-accent", {}, legend, "Orange: this token's own.");
   const side = node("div.stepper-side", { tabindex: 0, role: "group", "aria-label": "Steps of the walk: arrow keys" }, board);
   const heading = node("h4", { "aria-live": "polite" }, side);
   const words = node("p", {}, side);
@@ -92,6 +97,7 @@ function drawStack(holder, value, stage) {
   });
   const touched = new Map(value.stages[stage].rows.map((row) => [`${LETTER[row.what]}${row.position}`, row.source]));
   const known = new Set(value.stages.slice(0, stage + 1).flatMap(({ rows }) => rows.map((row) => `${LETTER[row.what]}${row.position}`)));
+  const { name } = value.stages[stage], uses = USES[name] ?? "";
   for (let place = 0; place < columns.length; place += 1) {
     const position = first + place, isNew = position === value.position;
     const [label, ...boxes] = columns[place].children;
@@ -99,10 +105,11 @@ function drawStack(holder, value, stage) {
     ["x", "Q", "K", "V"].forEach((letter, index) => {
       const key = `${letter}${position}`;
       const isStored = !isNew && (letter === "K" || letter === "V");
-      const isGone = !isNew && !isStored; // its vector and query were thrown away
+      const isGone = (letter === "x" || letter === "Q") && (!isNew || name === "keep"); // not kept, not needed
+      const isUsed = uses.includes(letter) && !isGone;
       say(boxes[index], isGone ? "·" : letter);
       set(boxes[index], {
-        "data-state": touched.get(key) ?? (isGone ? "gone" : isStored || known.has(key) ? "there" : "later"),
+        "data-state": touched.get(key) ?? (isUsed ? (isNew ? "computed" : "cache") : isGone ? "gone" : isStored || known.has(key) ? "there" : "later"),
         title: isGone ? `${letter} of an earlier token: not kept, not needed` : null,
       });
     });

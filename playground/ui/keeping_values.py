@@ -98,6 +98,7 @@ def walk_value(text: Text, words: dict[str, Section]) -> dict:
     walk = walk_token(text.loaded.model, text.stored_ids, WALKED_POSITION, text.layer)
     stages = [
         {
+            "name": stage.name,
             "title": words[stage.name].title,
             "text": words[stage.name].text,
             "rows": [vars(row) for row in stage.rows],
