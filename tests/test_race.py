@@ -67,7 +67,6 @@ def test_the_courses_numbers_come_out():
     assert (result.on.total_fed, result.off.total_fed) == (246, 13_728)
     assert round(result.token_ratio, 1) == 55.8
     assert result.equal
-    assert result.time_ratio < result.token_ratio / 2  # fewer tokens are not as many times fewer seconds
 
 
 @given(st.integers(1, 300), st.integers(1, 100))
@@ -274,9 +273,9 @@ def talker(tmp_path_factory) -> LoadedModel:
     return LoadedModel("talker", model, ours, True, (1,), 320)
 
 
-@pytest.mark.parametrize("length", [16, 64, 183, 300])
-def test_a_text_makes_a_prompt_of_exactly_that_length(talker, length):
-    assert len(talker.prompt_ids(text_of_length(talker, length))) == length
+def test_a_text_makes_a_prompt_of_exactly_that_length(talker):
+    for length in range(17, 300):  # cuts inside words too
+        assert len(talker.prompt_ids(text_of_length(talker, length))) == length
 
 
 def test_a_prompt_shorter_than_the_template_is_refused(talker):

@@ -43,11 +43,12 @@ def text_of_length(loaded: LoadedModel, length: int, source: str = STORY) -> str
     while len(ids) < room:
         source += " " + source
         ids = loaded.tokenizer.encode_plain(source)
-    for cut in range(room, max(0, room - 16), -1):  # cut inside a word, the rest may spell itself with other tokens
-        text = loaded.tokenizer.decode(ids[:cut]) + " so" * (room - cut)
-        if text.strip() and len(loaded.prompt_ids(text)) == length:
-            return text
-    raise ValueError(f"no prompt of exactly {length} tokens was found")
+    text = loaded.tokenizer.decode(ids[:room])
+    if (
+        len(loaded.prompt_ids(text)) != length
+    ):  # a tokenizer that spells the beginning of a text otherwise than the whole
+        raise ValueError(f"no prompt of exactly {length} tokens was found for this model")
+    return text
 
 
 def template_tokens(loaded: LoadedModel) -> int:

@@ -103,4 +103,7 @@ def stopped(value: dict | None) -> dict:
 
 def course_prompt(loaded) -> str:
     """The prompt of the course's count: exactly 183 tokens, template included."""
-    return text_of_length(loaded, COURSE_PROMPT)
+    try:
+        return text_of_length(loaded, COURSE_PROMPT)
+    except ValueError as error:
+        raise gr.Error(f"{error}.", print_exception=False) from None
