@@ -88,7 +88,7 @@ def generate_rows(
     """Several answers to one prompt, each under its own settings and seed. One prefill; a finished row leaves."""
     cache = cache or KVCache(model.config.num_layers)
     _check_request(model, prompt_ids, row_params, cache, max_new_tokens, answer_ids)
-    rows = list(range(len(row_params)))
+    rows, settings = list(range(len(row_params))), _without_seeds(row_params)
     uniforms = [draw_uniforms(params.seed, max_new_tokens) for params in row_params]
     texts = [[*prompt_ids, *answer_ids]]  # one text until the rows part after the prefill
     limit = min(model.config.max_positions, cache.max_length or model.config.max_positions)
@@ -99,7 +99,7 @@ def generate_rows(
             cache.expand_rows(len(rows))
             texts = [list(texts[0]) for _ in rows]
             logits = logits.expand(len(rows), -1)
-        distributions = _distributions(logits, [row_params[row] for row in rows], texts, len(prompt_ids), index)
+        distributions = _distributions(logits, [settings[row] for row in rows], texts, len(prompt_ids), index)
         marks = [float(uniforms[row][index]) for row in rows]
         token_ids = _choose(distributions, marks)
         for text, token_id in zip(texts, token_ids, strict=True):
@@ -158,16 +158,25 @@ def _feed_unseen(model: Transformer, texts: list[list[int]], cache: KVCache) -> 
     return logits.clone(), unseen.numel()  # a tensor like any other again
 
 
+def _without_seeds(row_params: Sequence[SamplingParams]) -> list[SamplingParams]:
+    """The settings of each row; rows that differ in nothing but the seed share one object."""
+    if len(row_params) == 1:
+        return list(row_params)
+    known: dict[SamplingParams, SamplingParams] = {}
+    bare = [replace(params, seed=0) for params in row_params]
+    return [known.setdefault(params, params) for params in bare]
+
+
 def _distributions(
-    logits: Tensor, row_params: list[SamplingParams], texts: list[list[int]], prompt_length: int, index: int
+    logits: Tensor, settings: list[SamplingParams], texts: list[list[int]], prompt_length: int, index: int
 ) -> list[Distribution]:
-    """One Distribution a row. Rows under the same settings, whatever their seeds, are worked out together."""
-    groups: dict[SamplingParams, list[int]] = {}
-    for place, params in enumerate(row_params):
-        groups.setdefault(params if len(row_params) == 1 else replace(params, seed=0), []).append(place)
-    distributions: list[Distribution | None] = [None] * len(row_params)
-    for params, places in groups.items():
-        seen = None
+    """One Distribution a row. Rows that share their settings are worked out together."""
+    groups: dict[int, list[int]] = {}
+    for place, params in enumerate(settings):
+        groups.setdefault(id(params), []).append(place)
+    distributions: list[Distribution | None] = [None] * len(settings)
+    for places in groups.values():
+        params, seen = settings[places[0]], None
         if params.penalizes:
             start = 0 if params.penalty_counts_prompt else prompt_length
             seen = [texts[place][start:] for place in places]

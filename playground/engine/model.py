@@ -83,12 +83,12 @@ class Attention(nn.Module):
     ) -> Tensor:
         config = self.config
         batch, num_new, _ = x.shape
-        heads = F.linear(x, self.qkv, self.qkv_bias).view(batch, num_new, -1, config.head_dim)
+        heads = F.linear(x, self.qkv, self.qkv_bias).view(batch, num_new, -1, config.head_dim).transpose(1, 2)
         # Queries and keys are treated alike, so they go through norm and rotation together.
-        turned, values = heads.transpose(1, 2).split([config.num_heads + config.num_kv_heads, config.num_kv_heads], 1)
+        turned, values = heads.split_with_sizes([config.num_heads + config.num_kv_heads, config.num_kv_heads], 1)
         if config.qk_norm:
             turned = F.rms_norm(turned, (config.head_dim,), None, config.rms_norm_eps) * self._qk_norm()
-        queries, keys = rotate(turned, *rotary).split([config.num_heads, config.num_kv_heads], 1)
+        queries, keys = rotate(turned, *rotary).split_with_sizes([config.num_heads, config.num_kv_heads], 1)
         keys, values = cache.update(keys, values, layer)  # (B, KV, S, D)
         # The G query heads of a group stand one below the other as G*T rows: they read the same keys, none is copied.
         queries = queries.reshape(batch, config.num_kv_heads, -1, config.head_dim)  # (B, KV, G*T, D)

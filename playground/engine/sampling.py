@@ -9,10 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 # Sums within this of p count as p: float32 logits say no more, and [.5, .3, .2] at p = .8 must keep two.
 BOUNDARY = 1e-6
@@ -122,7 +124,7 @@ class Distributions:
     ) -> "Distributions":
         """For logits fresh from a model; seen: for each row the token ids that penalties count. Raises NoTokenError."""
         penalized = penalize(logits, seen, params) if seen is not None and params.penalizes else logits
-        if not bool(penalized.max(-1).values.isfinite().all()):
+        if not all(map(isfinite, penalized.amax(-1).tolist())):
             raise NoTokenError(f"no token can be chosen: {_what_is_wrong(penalized)}")
         return cls(logits, params, penalized)
 
@@ -140,7 +142,7 @@ class Distributions:
     def _scores(self) -> Tensor:
         """(R, V) float64, likeliest first, 0 for the likeliest."""
         scores = self.penalized.gather(-1, self.ranking).double()
-        return scores - scores[:, :1]
+        return scores.sub_(scores[:, :1].clone())
 
     @cached_property
     def cuts(self) -> list[_Cut]:
@@ -155,22 +157,29 @@ class Distributions:
         return self.cuts[-1].num_kept
 
     @cached_property
+    def candidate_probs(self) -> Tensor:
+        """(R, K) float64, likeliest first; K is the largest number of candidates of any row."""
+        return self.probs_after(self.cuts[-1])
+
+    @property
     def ranked_probs(self) -> Tensor:
         """(R, V) float64, likeliest first."""
-        return self.ranked_probs_after(self.cuts[-1])
+        return F.pad(self.candidate_probs, (0, self.logits.shape[-1] - self.candidate_probs.shape[-1]))
 
-    def ranked_probs_after(self, cut: _Cut) -> Tensor:
+    def probs_after(self, cut: _Cut) -> Tensor:
+        """(R, K) as `candidate_probs`, when only the stages up to `cut` have been applied."""
         return _ranked_softmax(self._scores, cut.num_kept, cut.temperature)
 
     def by_token_id(self, ranked: Tensor) -> Tensor:
-        """(R, V) numbers in ranking order, put back in the order of the token ids, as float32."""
-        return torch.zeros_like(ranked).scatter_(-1, self.ranking, ranked).float()
+        """(R, K) numbers of the K first of the ranking, put at their token ids: (R, V) float32, elsewhere 0."""
+        numbers = torch.zeros(self.logits.shape, device=ranked.device)
+        return numbers.scatter_(-1, self.ranking[:, : ranked.shape[-1]], ranked.float())
 
     def choose(self, uniforms: Sequence[float]) -> list[int]:
         """One token id a row: walk the candidates from the likeliest down until their sum passes the row's number."""
         if self.params.temperature == 0:
             return np.argmax(self.penalized.cpu().numpy(), -1).tolist()  # the lowest id among equals
-        reached = self.ranked_probs.cumsum(-1)
+        reached = self.candidate_probs.cumsum(-1)
         marks = torch.tensor(uniforms, dtype=torch.float64, device=reached.device)[:, None]
         # Rounded sums may end below 1: the ruler is as long as they are, so that no mark lies behind its end.
         places = torch.searchsorted(reached, marks * reached[:, -1:], right=True)
@@ -197,7 +206,7 @@ class Distribution:
     @property
     def probs(self) -> Tensor:
         """(V,) after all stages; cut tokens have 0 and the whole sums to 1."""
-        return self._row.by_token_id(self._row.ranked_probs)[0]
+        return self._row.by_token_id(self._row.candidate_probs)[0]
 
     @property
     def num_candidates(self) -> int:
@@ -211,7 +220,7 @@ class Distribution:
     @property
     def entropy(self) -> float:
         """Of `probs`, in nats."""
-        probs = self._row.ranked_probs
+        probs = self._row.candidate_probs
         return float(-torch.xlogy(probs, probs).sum())
 
     @property
@@ -219,7 +228,7 @@ class Distribution:
         row, stages, before = self._row, [], len(self.logits)
         for cut in row.cuts:
             kept = int(cut.num_kept[0])
-            probs = row.by_token_id(row.ranked_probs_after(cut))[0]
+            probs = row.by_token_id(row.probs_after(cut))[0]
             stages.append(Stage(cut.name, kept, float(cut.kept_mass[0]), kept < before, probs))
             before = kept
         return stages
@@ -282,11 +291,12 @@ def row_seed(seed: int, row: int) -> int:
 
 
 def _ranked_softmax(scores: Tensor, num_kept: Tensor, temperature: float) -> Tensor:
-    """Softmax of each row's first `num_kept` scores. Scores start at 0, so nothing overflows."""
-    weights = (scores / temperature).exp_() if temperature > 0 else (scores == 0).double()
-    if int(num_kept.min()) < scores.shape[-1]:
-        weights.masked_fill_(torch.arange(scores.shape[-1], device=scores.device) >= num_kept[:, None], 0)
-    return weights / weights.sum(-1, keepdim=True)
+    """(R, K) softmax of each row's first `num_kept` scores, K the largest of these. Scores start at 0: no overflow."""
+    most = int(num_kept.max())
+    weights = (scores[:, :most] / temperature).exp_()
+    if int(num_kept.min()) < most:
+        weights.masked_fill_(torch.arange(most, device=scores.device) >= num_kept[:, None], 0)
+    return weights.div_(weights.sum(-1, keepdim=True))
 
 
 def _greedy_cuts(rows: Distributions) -> list[_Cut]:
@@ -309,7 +319,7 @@ def _cuts(rows: Distributions) -> list[_Cut]:
     kept = torch.full((len(rows),), scores.shape[-1], device=scores.device)
     whole = torch.ones(len(rows), dtype=torch.float64, device=scores.device)
     temperature = 1.0
-    probs: Tensor | None = None  # (R, V) as they stand before the next cut, worked out only when a cut needs them
+    probs: Tensor | None = None  # (R, K) as they stand before the next cut, worked out only when a cut needs them
     cuts = []
     for name in rule.order:
         mass = whole
@@ -319,10 +329,10 @@ def _cuts(rows: Distributions) -> list[_Cut]:
             if probs is None:
                 probs = _ranked_softmax(scores, kept, temperature)
             kept = torch.minimum(kept, _COUNT[name](probs, scores, params, rule))
-            beyond = torch.arange(scores.shape[-1], device=scores.device) >= kept[:, None]
-            probs = probs.masked_fill(beyond, 0)
+            probs = probs[:, : int(kept.max())]
+            probs = probs.masked_fill(torch.arange(probs.shape[-1], device=scores.device) >= kept[:, None], 0)
             mass = probs.sum(-1)
-            probs = probs / mass[:, None]
+            probs.div_(mass[:, None])
         cuts.append(_Cut(name, kept, mass, temperature))
     return cuts
 

@@ -28,7 +28,7 @@ class Reread:
     @property
     def probs(self) -> Tensor:
         """(N, V) after all stages."""
-        return self.distributions.by_token_id(self.distributions.ranked_probs)
+        return self.distributions.by_token_id(self.distributions.candidate_probs)
 
     @property
     def first_difference(self) -> int | None:
@@ -88,7 +88,7 @@ class Trace:
         reread = self.reread(params or self.params)
         model_probs = torch.softmax(self.logits.double(), -1)
         token_ids = torch.tensor(self.token_ids)[:, None]
-        ranked = reread.distributions.ranked_probs
+        candidates = reread.distributions.candidate_probs
         frame = pd.DataFrame(
             {
                 "step": range(len(self.steps)),
@@ -97,7 +97,7 @@ class Trace:
                 "prob": reread.probs.gather(1, token_ids)[:, 0].numpy(),
                 "rank": ((self._ranking == token_ids).int().argmax(-1) + 1).numpy(),
                 "num_candidates": reread.num_candidates,
-                "entropy": -torch.xlogy(ranked, ranked).sum(-1).numpy(),
+                "entropy": -torch.xlogy(candidates, candidates).sum(-1).numpy(),
                 "uniform": [step.uniform for step in self.steps],
                 "num_fed": [step.num_fed for step in self.steps],
                 "cache_bytes": [sum(step.cache_bytes) for step in self.steps],
