@@ -15,7 +15,7 @@ export function mount(element, api) {
   function draw(state) {
     last = state;
     const run = state.run;
-    const width = element.clientWidth;
+    const width = api.width;
     if (!width) return;
     const has = Boolean(run && run.cacheBytes && run.cacheBytes.length);
     parts.empty.hidden = has;

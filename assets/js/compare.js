@@ -5,7 +5,7 @@ import { milliseconds, node, pool, say, set, svg } from "./svg.js";
 const HEIGHT = 112;
 const EDGE = { left: 58, right: 12, top: 12, bottom: 26 };
 
-export function mount(element) {
+export function mount(element, api) {
   const empty = node("p.empty-note", {}, element, "Press the button: both runs start from the same prompt and seed.");
   const verdict = node("p.verdict", {}, element);
   const table = node("table.compare-table", {}, element);
@@ -51,7 +51,7 @@ export function mount(element) {
   }
 
   function drawTimes() {
-    const width = element.clientWidth;
+    const width = api.width;
     const { on, off } = value.sides;
     const steps = Math.max(on.seconds.length, off.seconds.length, 2);
     const most = 1000 * Math.max(...on.seconds, ...off.seconds);

@@ -6,6 +6,7 @@ import { rereadStep } from "./reread.js";
 import { node, percent, pool, say, set, svg } from "./svg.js";
 
 const ROWS = 14, ROWS_WITH_FORMULA = 11;
+const ROOM_AT_CUT = 26; // pixels that page.css leaves below the last kept row, its border included
 const CUT_WORDS = { "top-k": "cut by top-k", "top-p": "cut by top-p", "min-p": "cut by min-p", temperature: "cut: greedy" };
 
 export function mount(element, api) {
@@ -45,7 +46,7 @@ export function mount(element, api) {
     curve?.draw(now, places, params, length, rows);
     tip.redraw(now, run, params);
     drawOthers(now, places, run.vocabSize);
-    ruler.draw(now, run);
+    ruler.draw(now, run, api.width);
     set(table, { "aria-label": spoken(now, run) });
   }
 
@@ -111,6 +112,7 @@ export function mount(element, api) {
   function onForce(event) {
     const row = rowOf(event);
     if (!row || !now || !canFork()) return;
+    look(null, null);
     fork(api.store.get().step, now.ranking[places[[...rowsHolder.children].indexOf(row)]]);
   }
 
@@ -124,10 +126,14 @@ function sumCurve(table) {
   const dots = svg("path.sum-dots", {}, view);
   const limit = svg("path.sum-limit", {}, view);
   const words = svg("text.sum-words", {}, view);
+  let lane = null; // where the bars stand, measured once for each width
+  new ResizeObserver(() => { lane = null; }).observe(table);
   return {
     draw(now, places, params, length, rows) {
-      const lane = rows[0].children[1];
-      const left = lane.offsetLeft, width = lane.offsetWidth, half = rows[0].offsetHeight / 2;
+      lane ??= { left: rows[0].children[1].offsetLeft, width: rows[0].children[1].offsetWidth, row: rows[0].offsetHeight };
+      const { left, width, row } = lane;
+      const gap = now.numCandidates < rows.length ? ROOM_AT_CUT : 0; // below the last kept row
+      const top = (place) => place * row + (place >= now.numCandidates ? gap : 0);
       const before = now.stages.findIndex(({ name }) => name === "top-p") - 1;
       const { probs } = before < 0 ? { probs: now.modelProbs } : now.stages[before];
       const inOrder = places.filter((place, index) => place === index).length;
@@ -135,12 +141,11 @@ function sumCurve(table) {
       let sum = 0, points = "", marks = "", y = 0;
       for (let place = 0; place < inOrder; place += 1) {
         sum += probs[place];
-        y = rows[place].offsetTop + half;
+        y = top(place) + row / 2;
         points += `${at(sum).toFixed(1)},${y} `;
         marks += `M${at(sum).toFixed(1)} ${y}h0`;
       }
-      const bottom = rows[rows.length - 1].offsetTop + 2 * half;
-      set(view, { width: table.clientWidth, height: bottom });
+      const bottom = top(rows.length - 1) + row;
       set(line, { points });
       set(dots, { d: marks });
       const on = params.top_p < 1;
@@ -238,8 +243,7 @@ function rulerPicture(parent) {
   const mark = svg("path.ruler-mark", {}, picture);
   const words = svg("text.ruler-words", { y: 54 }, picture);
   return {
-    draw(now, run) {
-      const width = parent.clientWidth;
+    draw(now, run, width) {
       set(picture, { width });
       const shown = Math.min(now.numCandidates, 40);
       const rects = pool(segments, shown, () => svg("rect", { y: 14, height: 22 }));

@@ -12,25 +12,23 @@ async function mountPanel({ name, element, props, trigger, watch, server }) {
   const { mount } = await import(new URL(`${name}.js`, here));
   const api = {
     props, trigger, watch, server, store,
+    width: 0, // of the element, for drawing
     setValue: (value) => { props.value = value; },
   };
   const panel = mount(element, api) ?? {};
-  const isVisible = () => element.offsetParent !== null;
   if (panel.update) {
     watch("value", () => panel.update(props.value));
     panel.update(props.value);
   }
   if (!panel.draw) return;
-  const draw = (state) => { if (isVisible()) panel.draw(state); };
-  store.subscribe(draw);
-  // A hidden tab has no width: what it missed is drawn when it appears, and again when its width changes.
-  let width = -1;
+  // A hidden tab has no width: what it missed is drawn when it appears, and again when its width changes. The width is
+  // remembered, because asking for it between two drawings would lay out the whole page each time.
+  store.subscribe((state) => { if (api.width > 0) panel.draw(state); });
   new ResizeObserver(() => {
-    if (element.clientWidth === width) return;
-    width = element.clientWidth;
-    draw(store.get());
+    if (element.clientWidth === api.width) return;
+    api.width = element.clientWidth;
+    if (api.width > 0) panel.draw(store.get());
   }).observe(element);
-  draw(store.get());
 }
 
 window.playgroundMount = () => {

@@ -16,7 +16,7 @@ export function mount(element, api) {
   const title = svg("text.axis", { "text-anchor": "middle" }, picture, "decoding step");
 
   function scales(run) {
-    const width = element.clientWidth, height = 235;
+    const width = api.width, height = 235;
     const steps = Math.max(run.numSteps - 1, 1), top = Math.log(run.vocabSize);
     return {
       width, height,
@@ -71,7 +71,7 @@ export function mount(element, api) {
   const fromPointer = (event) => {
     const { run } = api.store.get();
     if (!run) return;
-    const share = (event.offsetX - EDGE.left) / (element.clientWidth - EDGE.left - EDGE.right);
+    const share = (event.offsetX - EDGE.left) / (api.width - EDGE.left - EDGE.right);
     go(Math.round(share * Math.max(run.numSteps - 1, 1)));
   };
   picture.addEventListener("pointerdown", (event) => { picture.setPointerCapture(event.pointerId); fromPointer(event); });

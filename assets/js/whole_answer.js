@@ -4,7 +4,7 @@ import { node, percent, pool, say, set, svg } from "./svg.js";
 
 const EDGE = { left: 60, right: 14, top: 4, bottom: 26 };
 const HEAD = 30; // of each curve, for its name and its value
-const HEIGHT = 84; // of each curve
+const HEIGHT = 100; // of each curve
 const NARROW = 460; // pixels: below, the words get shorter
 const STRIDE = HEAD + HEIGHT + 8;
 
@@ -62,7 +62,7 @@ export function mount(element, api) {
     empty.hidden = ready;
     picture.style.display = ready ? "" : "none";
     if (!ready) return;
-    width = element.clientWidth;
+    width = api.width;
     set(picture, { width });
     const x = (index) => xAt(index, run);
     curvesOf(run, reread, width < NARROW).forEach((curve, index) => drawRow(rows[index], curve, index, run, step, x));

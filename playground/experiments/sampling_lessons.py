@@ -26,7 +26,7 @@ def other_temperatures(trace: Trace, params: SamplingParams, temperatures: Seque
                 "token_now": None if step is None else reread.chosen_ids[step],
             }
         )
-    return pd.DataFrame(rows).astype(dict.fromkeys(("first_difference", "token_then", "token_now"), object))
+    return pd.DataFrame(rows, dtype=object)  # as numbers, None would become NaN
 
 
 def who_binds(logits: Mapping[str, Tensor], settings: Mapping[str, SamplingParams]) -> pd.DataFrame:
@@ -105,8 +105,8 @@ def tail_at_temperatures(
         rows.append(
             {
                 "temperature": temperature,
-                "tail": chances[0],
-                "tail_with_min_p": chances[1],
+                "tail_mass": chances[0],
+                "tail_mass_with_min_p": chances[1],
                 "none_in_answer": (1 - chances[0]) ** num_tokens,
                 "none_with_min_p": (1 - chances[1]) ** num_tokens,
             }

@@ -14,6 +14,7 @@ def steps_table(trace: Trace, labels: Sequence[str], params: SamplingParams) -> 
     reread = trace.reread(params)
     table = trace.to_frame(params)
     table.insert(2, "token", [as_cell(labels[token_id]) for token_id in trace.token_ids])
+    table["entropy"] += 0.0  # a sum of nothing is -0.0
     table["would_pick_id"] = reread.chosen_ids
     table["would_pick"] = [as_cell(labels[token_id]) for token_id in reread.chosen_ids]
     for cut in reread.distributions.cuts:

@@ -1,5 +1,6 @@
 """Pictures of one answer: the whole of it for a file, and the curves beside the questions."""
 
+import html
 import math
 
 import pandas as pd
@@ -11,7 +12,9 @@ from playground.figures import style
 _CURVES = ["Nucleus size", "Entropy, nats", "Probability of the token written", "Its rank"]
 
 
-def answer_figure(steps: pd.DataFrame, candidates: pd.DataFrame, step: int) -> go.Figure:
+def answer_figure(
+    steps: pd.DataFrame, candidates: pd.DataFrame, step: int, vocab_size: int, conditions: str = ""
+) -> go.Figure:
     """Tables of sampling_table: the candidates of one step on the left, the whole answer on the right."""
     figure = make_subplots(
         rows=4,
@@ -23,8 +26,9 @@ def answer_figure(steps: pd.DataFrame, candidates: pd.DataFrame, step: int) -> g
         subplot_titles=[f"Next token at step {step}", *_CURVES],
     )
     _candidate_bars(figure, candidates)
-    _step_lines(figure, steps, step)
-    layout = style.layout("", "", showlegend=False, barmode="overlay", margin={"t": 48})
+    _step_lines(figure, steps, step, vocab_size)
+    title = {"text": html.escape(conditions), "font": {"size": 17}, "x": 0.02, "y": 0.98}
+    layout = style.layout("", "", showlegend=False, barmode="overlay", margin={"t": 96}, title=title)
     figure.update_layout(**{key: value for key, value in layout.items() if key not in ("xaxis", "yaxis", "legend")})
     figure.update_xaxes(gridcolor="var(--grid)", zerolinecolor="var(--grid)", automargin=True)
     figure.update_yaxes(gridcolor="var(--grid)", zerolinecolor="var(--grid)", automargin=True)
@@ -33,7 +37,10 @@ def answer_figure(steps: pd.DataFrame, candidates: pd.DataFrame, step: int) -> g
 
 
 def _candidate_bars(figure: go.Figure, candidates: pd.DataFrame) -> None:
-    names = [f"{rank}. {token}" for rank, token in zip(candidates["rank"], candidates["token"], strict=True)]
+    # Plotly reads tags in labels: a token is text, whatever it looks like.
+    names = [
+        f"{rank}. {html.escape(token)} " for rank, token in zip(candidates["rank"], candidates["token"], strict=True)
+    ]
     after = candidates[candidates.columns[-1]]
     colours = ["var(--accent)" if written else "var(--kept)" for written in candidates["written"]]
     words = [f"{100 * p:.1f} %" if kept else "cut" for p, kept in zip(after, candidates["kept"], strict=True)]
@@ -44,17 +51,18 @@ def _candidate_bars(figure: go.Figure, candidates: pd.DataFrame) -> None:
     figure.update_xaxes(range=[0, 1.12], title_text="probability", row=1, col=1)
 
 
-def _step_lines(figure: go.Figure, steps: pd.DataFrame, step: int) -> None:
+def _step_lines(figure: go.Figure, steps: pd.DataFrame, step: int, vocab_size: int) -> None:
     for row, column in enumerate(["num_candidates", "entropy", "prob", "rank"], start=1):
         line = {"color": "var(--kept)", "width": 2.5}
         figure.add_scatter(x=steps["step"], y=steps[column], mode="lines+markers", line=line, row=row, col=2)
         at = steps[steps["step"] == step]
         marker = {"color": "var(--accent)", "size": 12}
         figure.add_scatter(x=at["step"], y=at[column], mode="markers", marker=marker, row=row, col=2)
-    for row in (1, 4):
-        figure.update_yaxes(type="log", dtick=1, row=row, col=2)
-    figure.update_yaxes(autorange="reversed", row=4, col=2)
-    figure.update_yaxes(range=[0, 1], row=3, col=2)
+    top = math.log10(vocab_size)
+    figure.update_yaxes(type="log", dtick=1, range=[-0.1, top], row=1, col=2)
+    figure.update_yaxes(rangemode="tozero", row=2, col=2)
+    figure.update_yaxes(range=[-0.05, 1.05], row=3, col=2)
+    figure.update_yaxes(type="log", dtick=1, range=[top, -0.1], row=4, col=2)
     figure.update_xaxes(title_text="decoding step", row=4, col=2)
 
 
@@ -87,11 +95,8 @@ def kept_figure(kept: pd.DataFrame) -> go.Figure:
             hovertemplate="step %{x}: %{y} kept, %{customdata:.1%} of the mass<extra></extra>",
         )
     )
-    figure.update_layout(
-        **style.layout(
-            "decoding step", "tokens kept", yaxis={"type": "log", "dtick": 1, "rangemode": "tozero"}, height=320
-        )
-    )
+    axis = {"type": "log", "dtick": 1, "range": [-0.1, 0.3 + max(1.0, math.log10(kept["num_kept"].max()))]}
+    figure.update_layout(**style.layout("decoding step", "tokens kept", yaxis=axis, height=320))
     return figure
 
 

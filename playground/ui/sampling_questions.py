@@ -177,7 +177,7 @@ def _tail(asked: Asked) -> Finding:
     min_p, temperatures = 0.05, [0.5, 0.7, 0.85, 1.0, 1.2, 1.5, 1.8, 2.0]
     table = lessons.tail_at_temperatures(asked.trace.logits, temperatures, min_p)
     rows = [
-        [f"{row.temperature}", f"{row.tail:.2%}", f"{row.none_in_answer:.2%}", f"{row.none_with_min_p:.2%}"]
+        [f"{row.temperature}", f"{row.tail_mass:.2%}", f"{row.none_in_answer:.2%}", f"{row.none_with_min_p:.2%}"]
         for row in table.itertuples()
     ]
     return Finding(

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 import gradio as gr
 
-from playground.engine.generation import NoTokenError
 from playground.engine.model import ContextFullError
+from playground.engine.sampling import NoTokenError, SamplingParams
 from playground.experiments.sampling_fork import go_on
 from playground.experiments.sampling_table import candidates_table, steps_table
 from playground.figures import style
@@ -78,6 +78,16 @@ def go_on_value(page: Page, question: dict) -> dict:
     return reply | payload(branch, known, shared=known, num_reused=new.num_reused, num_fed=new.num_fed)
 
 
+def conditions_of(run: Run, params: SamplingParams) -> str:
+    """Model, prompt and settings in one line: a picture without them can't be made again."""
+    off = SamplingParams()
+    names = ["top_k", "top_p", "min_p", "repetition_penalty", "presence_penalty", "frequency_penalty"]
+    on = [f"{name} {getattr(params, name)}" for name in names if getattr(params, name) != getattr(off, name)]
+    settings = ", ".join([f"temperature {params.temperature}", *on, f"seed {run.params.seed}", f"{params.rule} order"])
+    prompt = run.prompt if len(run.prompt) <= 60 else f"{run.prompt[:59]}…"
+    return f"{run.model_name}: “{prompt}” · {settings}"
+
+
 def page_function(runs: RunStore, name: str):
     """One of the functions that exports.js calls; gradio knows them by their names."""
 
@@ -98,7 +108,8 @@ def page_function(runs: RunStore, name: str):
         params, step = sampling_params(question.get("params")), int(question.get("step") or 0)
         step = max(0, min(step, len(run.trace.steps) - 1))
         steps = steps_table(run.trace, run.labels, params)
-        figure = answer_figure(steps, candidates_table(run.trace, run.labels, params, step), step)
+        candidates = candidates_table(run.trace, run.labels, params, step)
+        figure = answer_figure(steps, candidates, step, len(run.labels), conditions_of(run, params))
         return {"figure": figure_json(style.resolve(figure, dark=bool(question.get("dark"))))}
 
     def reopen(text: str) -> dict:

@@ -1,0 +1,185 @@
+"""How soon a slider is seen: from its event to the paint, in Chromium, beside the smallest round trip of Gradio."""
+
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from statistics import median, quantiles
+
+import gradio as gr
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from benchmarks.measure import Figure, rounded
+
+MOVES, PAUSE_MS = 40, 120  # single moves, each with time to settle
+DRAG_EVENTS, DRAG_EVERY_MS = 120, 25  # 40 events a second for three seconds, as a hand makes them
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+# From the event to the task after the frame in which `seen()` is new: by then the frame is painted.
+MEASURE = """
+async ({ range, seen, values, pause }) => {
+  const slider = document.querySelector(range), look = new Function("return " + seen);
+  const afterPaint = () => new Promise((done) => requestAnimationFrame(() => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => done(performance.now());
+    port2.postMessage(0);
+  }));
+  const times = [];
+  for (const value of values) {
+    await new Promise((done) => setTimeout(done, pause));
+    const before = look(), start = performance.now();
+    slider.value = value;
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+    let end = await afterPaint();
+    while (look() === before && end - start < 3000) end = await afterPaint();
+    times.push(end - start);
+  }
+  return times;
+}
+"""
+
+# How many frames of a drag show something new.
+DRAG = """
+async ({ range, seen, values, every }) => {
+  const slider = document.querySelector(range), look = new Function("return " + seen);
+  let shown = look(), pictures = 0, dragging = true;
+  const count = () => {
+    const now = look();
+    if (now !== shown) { pictures += 1; shown = now; }
+    if (dragging) requestAnimationFrame(count);
+  };
+  requestAnimationFrame(count);
+  const start = performance.now();
+  for (const [index, value] of values.entries()) {
+    const wait = start + index * every - performance.now();
+    if (wait > 0) await new Promise((done) => setTimeout(done, wait));
+    slider.value = value;
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  const seconds = (performance.now() - start) / 1000;
+  dragging = false;
+  return pictures / seconds;
+}
+"""
+
+TABS = {  # tab -> what of its picture changes with every move
+    "Playground": "[...document.querySelectorAll('.area-distribution .bar-number')].map((e) => e.textContent).join()",
+    "One answer": "[...document.querySelectorAll('.area-candidates .bar-number')].map((e) => e.textContent).join()",
+}
+
+
+def figures() -> Iterator[Figure]:
+    path = shutil.which("chromium")
+    if path is None:
+        print("the browser is not measured: chromium is not installed", file=sys.stderr)
+        return
+    from app import build  # loads the models
+
+    with sync_playwright() as playwright, served(build()) as page_url, served(smallest_round_trip()) as gradio_url:
+        browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+        gradio = moves(opened(browser, gradio_url), "input[type=range]", "document.querySelector('#out input').value")
+        yield gradio_alone(gradio)
+        for tab, seen in TABS.items():
+            page = opened(browser, page_url)
+            record_a_run(page, tab)
+            times = moves(page, "#slider-temperature", seen)
+            yield one_move(tab, times, gradio)
+            yield drag(page, tab, seen)
+            page.context.close()
+        browser.close()
+
+
+def smallest_round_trip() -> gr.Blocks:
+    with gr.Blocks() as demo:
+        slider, number = gr.Slider(0, 2, step=0.01), gr.Number(elem_id="out")
+        slider.input(
+            lambda value: value, slider, number, queue=False, show_progress="hidden", trigger_mode="always_last"
+        )
+    return demo
+
+
+@contextmanager
+def served(demo: gr.Blocks) -> Iterator[str]:
+    from app import launch_options
+
+    _app, url, _share = demo.launch(prevent_thread_lock=True, quiet=True, **launch_options())
+    try:
+        yield url
+    finally:
+        demo.close()
+
+
+def opened(browser: Browser, url: str) -> Page:
+    page = browser.new_context(viewport={"width": 1920, "height": 1080}).new_page()
+    page.goto(url)
+    page.wait_for_selector("input[type=range]")
+    return page
+
+
+def record_a_run(page: Page, tab: str) -> None:
+    """64 tokens; live writing is off, so that what is measured is the drawing and not the model."""
+    page.get_by_role("tab", name=tab).click()
+    page.get_by_role("button", name="Generate").click()
+    page.wait_for_function(
+        "[...document.querySelectorAll('.panel-tokens .note')].some((e) => e.textContent.includes(' ms'))"
+    )
+    page.wait_for_timeout(3000)  # the thirty answers of the first tab
+    if page.locator("#live").is_visible():
+        page.locator("#live").uncheck()
+
+
+def moves(page: Page, slider: str, seen: str) -> list[float]:
+    """Milliseconds of each single move; the first five warm up."""
+    values = [round(0.3 + 1.4 * ((7 * move) % MOVES) / MOVES, 2) for move in range(MOVES + 5)]
+    request = {"range": slider, "seen": seen, "values": values, "pause": PAUSE_MS}
+    return page.evaluate(MEASURE, request)[5:]
+
+
+def gradio_alone(times: list[float]) -> Figure:
+    return Figure(
+        "smallest Gradio round trip, slider to number without queue, median and (as peer) p95, ms",
+        rounded(median(times)),
+        rounded(p95(times)),
+        rounded(p95(times) / median(times)),
+        "none: the measure for the others",
+        True,
+        conditions(f"{MOVES} single moves"),
+    )
+
+
+def one_move(tab: str, times: list[float], gradio: list[float]) -> Figure:
+    ratio = median(times) / median(gradio)
+    return Figure(
+        f"{tab}: slider event to painted pictures, against the smallest Gradio round trip, median ms",
+        rounded(median(times)),
+        rounded(median(gradio)),
+        rounded(ratio),
+        "ratio (ours / Gradio) <= 1.5",
+        ratio <= 1.5,
+        conditions(f"{MOVES} single moves of temperature over a run of 64 steps; p95 {p95(times):.0f} ms"),
+    )
+
+
+def drag(page: Page, tab: str, seen: str) -> Figure:
+    values = [round(0.3 + 1.4 * abs(((event / 30) % 2) - 1), 2) for event in range(DRAG_EVENTS)]
+    request = {"range": "#slider-temperature", "seen": seen, "values": values, "every": DRAG_EVERY_MS}
+    node = page.evaluate_handle("document.querySelector('.bars')")
+    pictures = page.evaluate(DRAG, request)
+    kept = page.evaluate("(node) => node.isConnected", node)
+    return Figure(
+        f"{tab}: pictures a second while temperature is dragged (peer: slider events a second)",
+        rounded(pictures),
+        1000 / DRAG_EVERY_MS,
+        rounded(pictures * DRAG_EVERY_MS / 1000),
+        "at least 25 pictures a second, in the same nodes",
+        pictures >= 25 and kept,
+        conditions(f"{DRAG_EVENTS} events, run of 64 steps, DOM nodes {'kept' if kept else 'replaced'}"),
+    )
+
+
+def p95(times: list[float]) -> float:
+    return quantiles(times, n=20)[-1]
+
+
+def conditions(more: str) -> str:
+    return f"headless Chromium, software rendering, 1920 x 1080, server in the same machine; {more}"

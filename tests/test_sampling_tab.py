@@ -1,0 +1,203 @@
+"""What a person does on the tab One answer, in a real browser."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+TEXT = "#live-answer .answer-text"
+
+
+@pytest.fixture
+def tab(browser_page: Page) -> Page:
+    """The tab with an answer of 24 tokens."""
+    browser_page.get_by_role("tab", name="One answer").click()
+    browser_page.get_by_label("New tokens").fill("24")
+    generate(browser_page)
+    return browser_page
+
+
+def generate(page: Page) -> None:
+    page.locator("#generate").click()
+    expect(page.locator(".area-answer .panel-tokens .note").first).to_contain_text(" ms")
+    page.wait_for_function("document.querySelector('.area-candidates .bar-row') !== null")
+
+
+def slide(page: Page, name: str, value: float) -> None:
+    """Moves a slider as a hand does: input events on the range."""
+    page.locator(f"#slider-{name}").evaluate(
+        "(range, value) => { range.value = value; range.dispatchEvent(new Event('input', { bubbles: true })); }", value
+    )
+
+
+def settled(page: Page) -> str:
+    """The answer once the model has caught up with the sliders."""
+    expect(page.locator(f"{TEXT} >> nth=0")).to_be_visible()
+    page.wait_for_timeout(300)
+    previous = None
+    while (now := page.locator(TEXT).text_content()) != previous:
+        previous = now
+        page.wait_for_timeout(400)
+    return now
+
+
+def preset(page: Page, name: str) -> None:
+    page.locator(".presets").get_by_role("button", name=name, exact=True).click()
+
+
+def stage_names(page: Page) -> list[str]:
+    return page.locator(".stage").evaluate_all("stages => stages.map((stage) => stage.dataset.stage)")
+
+
+def test_stages_stand_in_the_order_of_the_rule_and_say_which_binds(tab: Page):
+    preset(tab, "transformers default")
+    expect(tab.locator("#slider-top_k")).to_have_attribute("aria-valuetext", "50")
+    expect(tab.locator(".stage.is-binding")).to_have_attribute("data-stage", "top-k")
+    expect(tab.locator(".stage.is-binding strong")).to_have_text("50")
+    expect(tab.locator("[data-stage=top-p] .stage-why")).to_have_text("Off.")
+    assert stage_names(tab) == ["model", "penalty", "temperature", "top-k", "top-p", "min-p", "draw"]
+
+    preset(tab, "llama.cpp default")
+    expect(tab.locator(".stage").nth(5)).to_have_attribute("data-stage", "temperature")
+    assert stage_names(tab) == ["model", "penalty", "top-k", "top-p", "min-p", "temperature", "draw"]
+
+    preset(tab, "Greedy")
+    expect(tab.locator(".stage.is-binding")).to_have_attribute("data-stage", "temperature")
+    expect(tab.locator("[data-stage=top-k] .stage-why")).to_have_text("Off.")
+    preset(tab, "All off")
+    expect(tab.locator(".stages-verdict")).to_contain_text("Nothing cuts")
+    expect(tab.locator(".stage.is-binding")).to_have_count(0)
+
+
+def test_the_text_follows_the_hand_and_is_what_generate_would_write(tab: Page):
+    preset(tab, "All off")
+    settled(tab)
+    texts = set()
+    for temperature in (0.4, 1.3, 1.9):
+        slide(tab, "temperature", temperature)
+        followed = settled(tab)
+        generate(tab)
+        assert settled(tab) == followed, f"at T = {temperature} the text of the sliders is not the model's"
+        texts.add(followed)
+    assert len(texts) > 1
+
+
+def test_a_frozen_answer_is_struck_where_it_became_impossible(tab: Page):
+    preset(tab, "All off")
+    slide(tab, "temperature", 1.6)
+    frozen = settled(tab)
+    tab.locator("#live").uncheck()
+    preset(tab, "Greedy")
+    expect(tab.locator("#live-answer .note")).to_contain_text("would differ from step")
+    assert tab.locator(TEXT).text_content() == frozen
+    expect(tab.locator(".area-answer .token.is-impossible").first).to_be_visible()
+    expect(tab.locator(".area-answer .token.is-fork")).to_have_count(1)
+    step = int(re.search(r"step (\d+)", tab.locator("#live-answer .note").text_content())[1])
+    assert tab.locator(".area-answer .token.is-fork").get_attribute("data-step") == str(step)
+    expect(tab.locator(".whole-fork-words")).to_be_visible()
+
+
+def test_arrow_keys_walk_along_the_answer(tab: Page):
+    tab.locator(".whole-answer").focus()
+    for key, step in (("ArrowRight", 1), ("End", 23), ("ArrowRight", 23), ("ArrowLeft", 22), ("Home", 0)):
+        tab.keyboard.press(key)
+        expect(tab.locator(".area-candidates h2")).to_have_text(f"Next token at step {step}")
+    expect(tab.locator(".whole-answer")).to_have_attribute("aria-valuenow", "0")
+
+
+def test_a_token_under_the_pointer_explains_itself(tab: Page):
+    tab.locator(".area-candidates .bar-row").nth(1).hover()
+    tip = tab.locator(".area-candidates .tip")
+    expect(tip).to_contain_text(re.compile(r"id \d+ · bytes [0-9a-f ]+ · logit -?\d+\.\d{3} · rank 2"))
+    expect(tip.locator("tr")).to_have_count(6)
+    shown = tab.locator(".area-candidates .bar-row").nth(1).locator(".bar-number").text_content()
+    result = tab.locator(".formula-result").text_content().removeprefix("= ")
+    assert shown.startswith(result) or result == "0 %"
+
+
+def test_a_forced_token_goes_on_from_the_kept_cache_beside_the_first_answer(tab: Page):
+    preset(tab, "All off")
+    first = settled(tab)
+    tab.locator(".area-answer .token").nth(6).click()
+    expect(tab.locator(".area-candidates h2")).to_have_text("Next token at step 6")
+    other = tab.locator(".area-candidates .bar-row:not(.is-chosen)").first
+    label = other.locator(".bar-label").text_content()
+    other.click()
+    expect(tab.locator("#branches .branch")).to_have_count(2)
+    expect(tab.locator("#branches .branch-forced").nth(1)).to_have_text(label)
+    reused, whole, fed = map(int, re.findall(r"\d+", tab.locator("#branches .card-head .note").text_content()))
+    assert reused == whole - fed and fed <= 17, "the shared beginning must not be fed again"
+    expect(tab.locator("[data-stage=draw] .stage-why")).to_contain_text(f"You chose {label}")
+    tab.locator("#branches .branch").first.click()
+    expect(tab.locator(TEXT)).to_have_text(first)
+
+
+def test_a_run_is_taken_home_and_opened_again_without_the_model(tab: Page, tmp_path):
+    preset(tab, "MiniMind generate")
+    text = settled(tab)
+    saved = {}
+    for name in ("Table (CSV)", "Run (JSON)", "Picture (SVG)"):
+        with tab.expect_download() as download:
+            tab.get_by_role("button", name=name).click()
+        saved[name] = tmp_path / download.value.suggested_filename
+        download.value.save_as(saved[name])
+    rows = saved["Table (CSV)"].read_text().strip().split("\n")
+    assert len(rows) == 1 + tab.locator(".area-answer .token").count() and rows[0].startswith("step,token_id,token")
+    assert saved["Picture (SVG)"].read_text().startswith("<svg")
+
+    run = json.loads(saved["Run (JSON)"].read_text())
+    run["labels"] = ["<img src=x onerror=alert(1)>"] * len(run["labels"])
+    run["model"] = "a model that is not here"
+    saved["Run (JSON)"].write_text(json.dumps(run))
+    preset(tab, "All off")
+    tab.on("dialog", lambda dialog: pytest.fail("a label ran as code"))
+    tab.locator("#exports input[type=file]").set_input_files(saved["Run (JSON)"])
+    expect(tab.locator("#exports")).to_contain_text("the model did not run")
+    expect(tab.locator(TEXT)).to_have_text(text)
+    expect(tab.locator("#slider-top_k")).to_have_attribute("aria-valuetext", "50")
+    expect(tab.locator(".area-candidates .bar-label").first).to_have_text(run["labels"][0])
+    assert tab.locator("img[src=x]").count() == 0
+    slide(tab, "temperature", 1.9)
+    expect(tab.locator("#live-answer .note")).to_contain_text("which is not on this page", timeout=10_000)
+
+    bad = tmp_path / "bad.json"
+    bad.write_text('{"format": "poem"}')
+    tab.locator("#exports input[type=file]").set_input_files(bad)
+    expect(tab.locator("#exports")).to_contain_text("not a recorded run")
+
+
+def test_a_question_sets_the_page_and_shows_its_numbers(tab: Page):
+    tab.get_by_role("button", name="Does the order matter?").click()
+    card = tab.locator(".ask-card")
+    expect(card.locator("h3")).to_have_text("Does the order matter?")
+    kept = card.locator("tbody tr").evaluate_all("rows => rows.map((row) => row.cells[1].textContent)")
+    assert kept == ["1", "1", "1", "2"]
+    expect(tab.locator("#slider-top_p")).to_have_value("0.8")
+    card.get_by_role("button", name="Close").click()
+    expect(card).to_be_hidden()
+
+
+def test_a_long_drag_leaves_no_nodes_behind(tab: Page):
+    tab.locator("#live").uncheck()
+    count = "document.querySelectorAll('*').length"
+    slide(tab, "temperature", 0.5)
+    tab.wait_for_timeout(300)
+    before, node = tab.evaluate(count), tab.locator(".area-candidates .bars").element_handle()
+    tab.evaluate(
+        """async () => {
+          const range = document.querySelector("#slider-temperature");
+          for (let tick = 0; tick < 450; tick += 1) {
+            range.value = 0.5 + (tick % 100) / 100;
+            range.dispatchEvent(new Event("input", { bubbles: true }));
+            if (tick % 10 === 0) await new Promise(requestAnimationFrame);
+          }
+          range.value = 0.5;
+          range.dispatchEvent(new Event("input", { bubbles: true }));
+          await new Promise(requestAnimationFrame);
+        }"""
+    )
+    tab.wait_for_timeout(300)
+    assert abs(tab.evaluate(count) - before) <= 20, "the pictures keep their nodes; only marks of axes may come and go"
+    assert node.evaluate("(old) => old === document.querySelector('.area-candidates .bars')")
+    expect(tab.locator(".area-candidates .note").first).to_contain_text("T 0.5")
