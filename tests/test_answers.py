@@ -377,6 +377,14 @@ def test_thirty_draws_are_the_first_thirty_rows(chain):
         )
 
 
+def test_answers_too_rare_to_judge_are_put_together(tiny):
+    """Each would be listed only when it happened to come, always more often than stated."""
+    agreement = stated_against_observed(drawn(replace(tiny, stop_ids=()), replace(SPREAD, temperature=0.5), 300, 12))
+    assert agreement.frame["answer"].tolist() == ["all others"]
+    assert agreement.frame["observed 300"].tolist() == [1]
+    assert agreement.draws == (30, 300)
+
+
 def test_frequencies_that_disagree_are_noticed(chain):
     """The judge itself: answers drawn at temperature 1.3 do not come as often as temperature 1 states."""
     warm, plain = (

@@ -59,6 +59,12 @@ def test_answers_follow_the_sliders_and_are_honest_at_the_ends(tab: Page):
     assert settled(tab, "top_p", 0) == 1
 
 
+def test_generate_brings_the_answers_to_its_prompt(tab: Page):
+    tab.get_by_label("Prompt", exact=True).fill("What is the capital of France?")
+    tab.get_by_role("button", name="Generate").click()
+    expect(tab.locator(".answers-words")).to_contain_text("What is the capital of France?", timeout=SLOW)
+
+
 def test_a_drag_asks_once_and_the_last_value_wins(tab: Page):
     asked = []
     tab.on("request", lambda request: asked.append(request.url) if "queue/join" in request.url else None)
@@ -112,14 +118,16 @@ def test_the_tree_is_walked_with_the_keyboard_and_zoomed(tab: Page):
     root = tab.locator("#answers-tree .tree-node").first
     root.focus()
     expect(root).to_have_attribute("aria-label", re.compile(r"30 of 30"))
-    before = tab.locator("#answers-tree .tree-node.is-lit").count()
+    lit, nodes = tab.locator("#answers-tree .tree-node.is-lit"), tab.locator("#answers-tree .tree-node").count()
+    expect(lit).to_have_count(nodes)
     tab.keyboard.press("ArrowRight")
     focused = tab.locator("#answers-tree .tree-node:focus")
     expect(focused).to_have_attribute("aria-level", "2")
     expect(focused).to_have_attribute("aria-label", re.compile(r"at this split"))
     tab.keyboard.press("ArrowDown")
     expect(focused).to_have_attribute("aria-level", "2")
-    assert 0 < tab.locator("#answers-tree .tree-node.is-lit").count() < before
+    expect(lit).not_to_have_count(nodes)
+    assert 0 < lit.count() < nodes
     assert tab.locator(".answers-dots .is-lit").count() < 30
     tab.keyboard.press("ArrowLeft")
     expect(focused).to_have_attribute("aria-level", "1")

@@ -32,6 +32,7 @@ export function mount(element, api) {
   const save = node("button.small-button", { type: "button", title: "The points and their bands as CSV" }, inner.querySelector(".plot-buttons"), "CSV");
   let value = null;
   let drawnBy = null;
+  plot.update(null);
   save.addEventListener("click", () => { if (value?.views) download(value.views[by()].csv, "distinct_answers.csv"); });
 
   const by = () => api.store.get().compareBy ?? "tokens";

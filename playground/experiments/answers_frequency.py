@@ -10,6 +10,7 @@ import torch
 from playground.experiments.answers import TOKENS, AnswerSet
 
 DRAWS = (30, 300, 3000)
+LEAST = 5  # expected draws below which a class says too little on its own
 Z = 1.96  # 95 of 100 intervals hold the true share
 
 
@@ -39,9 +40,11 @@ def wilson_interval(count: int, draws: int, z: float = Z) -> tuple[float, float]
 
 def stated_against_observed(drawn: AnswerSet, draws: Sequence[int] = DRAWS, top: int = 8) -> Agreement:
     """The `top` likeliest answers of the set and a row for all others. Smaller numbers of draws are its first rows."""
-    # Chosen by what is stated, not by what came often: choosing the frequent ones would favour lucky counts.
+    # Chosen by what is stated, not by what came often: choosing the frequent ones would favour lucky counts. Likewise
+    # none that is expected less than five times: it would be listed only in the runs where it happened to come.
     draws = tuple(number for number in draws if number <= len(drawn.answers)) or (len(drawn.answers),)
-    groups = sorted(drawn.compared_by(TOKENS).distinct, key=lambda group: (-group.probability, group.text))[:top]
+    likely = [group for group in drawn.compared_by(TOKENS).distinct if group.probability * len(drawn.answers) >= LEAST]
+    groups = sorted(likely, key=lambda group: (-group.probability, group.text))[:top]
     stated = [group.probability for group in groups]
     names, rows_of = [group.text for group in groups], [set(group.rows) for group in groups]
     rest = max(1 - sum(stated), 0.0)
@@ -65,7 +68,7 @@ def chi_square_test(counts: Sequence[int], expected: Sequence[float]) -> tuple[f
     pairs = sorted(zip(expected, counts, strict=True))
     merged: list[list[float]] = []
     for mean, count in pairs:
-        if merged and merged[-1][0] < 5:
+        if merged and merged[-1][0] < LEAST:
             merged[-1][0] += mean
             merged[-1][1] += count
         else:

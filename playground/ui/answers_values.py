@@ -144,7 +144,9 @@ def agreement_values(loaded: LoadedModel, prompt: str, controls: dict) -> Iterat
         f"Chi-square {agreement.chi_square:.1f} on {agreement.degrees} degrees of freedom: "
         f"a difference this large comes by chance {agreement.p_value:.1%} of the time."
         if agreement.degrees
-        else "There is one answer only: nothing to compare."
+        else "Nothing to compare: one answer has all of the probability."
+        if drawn.num_distinct == 1
+        else f"Nothing to compare: no answer is likely enough to be expected five times in {MANY:,} draws."
     )
     yield {
         "figure": figure_json(agreement_figure(agreement)),
