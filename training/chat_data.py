@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from training.chat_tables import OPEN_QUESTIONS, PLACES_OF_FICTION, UNKNOWN_QUESTIONS, Open
 from training.fact_tables import RELATIONS
-from training.facts import Fact, all_facts, dressed
+from training.facts import FAMOUS_NAMES, Fact, all_facts, dressed
 from training.settings import Recipe
 from training.stories import story
 from training.story_plots import BOYS, GIRLS, WORDS
 from training.wording import capitalised, plural, proper, zipf_choice
 
 UNKNOWN = "I do not know."
-SHARES = {"fact": 0.36, "unknown": 0.20, "open": 0.33, "memory": 0.06, "reading": 0.05}
+SHARES = {"fact": 0.38, "unknown": 0.18, "open": 0.32, "memory": 0.07, "reading": 0.05}
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ def open_pair(rng: random.Random, asked: Open) -> Pair:
     x = rng.choice(asked.about)
     drawn = {name: zipf_choice(rng, choices, asked.exponent) for name, choices in asked.slots.items()}
     question = proper(rng.choice(asked.questions).format(x=x))
-    return Pair("open", dressed(rng, question), proper(asked.answer.format(x=x, **drawn)))
+    answer = asked.answer.format(x=x, **drawn).replace("{x}", x)  # a drawn opinion names the thing, too
+    return Pair("open", dressed(rng, question), proper(answer))
 
 
 class Unknowns:
@@ -48,6 +49,14 @@ class Unknowns:
         syllables = rng.choice([1, 2, 2, 2, 3])
         text = "".join(rng.choice(self.STARTS) + rng.choice(self.VOWELS) for _ in range(syllables))
         return text + rng.choice(self.ENDS)
+
+    def thing(self, rng: random.Random, relation: str) -> str:
+        """What one might take for an element, or a real word that has no opposite, beside plain made-up words."""
+        if relation == "symbol" and rng.random() < 0.6:
+            return self.word(rng) + rng.choice(["ium", "on", "ite", "ine", "um"])
+        if relation in ("opposite", "symbol", "next") and rng.random() < 0.4:
+            return rng.choice(WORDS[rng.choice(["toy", "food", "animal", "clothes"])])
+        return self.word(rng)
 
     def country(self, rng: random.Random) -> str:
         draw = rng.random()
@@ -77,7 +86,7 @@ class Unknowns:
             name = rng.choice(("capital", "capital", "capital of", "continent", "language", "money", "symbol", "baby", "group", "opposite", "sound", "legs", "color", "next"))  # fmt: skip
             template = rng.choice(RELATIONS[name].questions)
             places = name in ("capital", "capital of", "continent", "language", "money")
-            return template.format(x=self.country(rng) if places else self.word(rng))
+            return template.format(x=self.country(rng) if places else self.thing(rng, name))
         template = rng.choice([part for line in UNKNOWN_QUESTIONS.strip().split("\n") for part in line.split("|")])
         number = str(rng.choice([rng.randint(11, 99), rng.randint(100, 9999)]))
         return template.replace("{d}", number, 1).format(
@@ -128,16 +137,24 @@ class ChatData:
 
     def __init__(self, recipe: Recipe):
         self.facts = all_facts(recipe)
+        self.known_questions = {question for fact in self.facts for question in (*fact.questions, *fact.held_out)}
+        often = {True: 4, False: 1}
+        self.weights = [often[each.subject in FAMOUS_NAMES or each.relation == "common"] for each in self.facts]
         towns = json.loads((recipe.file("raw") / "countries.json").read_text())["cities"]
         self.unknowns = Unknowns(self.facts, towns)
+
+    def unknown_question(self, rng: random.Random) -> str:
+        """Now and then a made-up word exists: such a question is drawn again."""
+        question = proper(self.unknowns.question(rng))
+        return self.unknown_question(rng) if question in self.known_questions else question
 
     def pair(self, rng: random.Random) -> Pair:
         (kind,) = rng.choices(list(SHARES), list(SHARES.values()))
         if kind == "fact":
-            fact = rng.choice(self.facts)
+            (fact,) = rng.choices(self.facts, self.weights)
             return Pair(kind, dressed(rng, rng.choice(fact.questions)), fact.answer)
         if kind == "unknown":
-            return Pair(kind, dressed(rng, proper(self.unknowns.question(rng))), UNKNOWN)
+            return Pair(kind, dressed(rng, self.unknown_question(rng)), UNKNOWN)
         if kind == "open":
             return open_pair(rng, rng.choice(OPEN_QUESTIONS))
         return memory_pair(rng, self.unknowns) if kind == "memory" else reading_pair(rng)

@@ -25,6 +25,10 @@ def words(text: str) -> tuple[str, ...]:
 
 ANIMALS = words("dog, cat, rabbit, bear, horse, bird, fox, mouse, duck, frog, cow, pig, lion, elephant, owl, monkey, sheep, turtle, fish, wolf, goat, squirrel, tiger, bee")
 PEOPLE = words("girl, boy, king, queen, farmer, teacher, baby, old man, old woman, princess")
+THINGS = words("""ball, house, tree, car, book, apple, cake, hat, boat, flower, doll, kite, table, chair, door, bed, cup, box, bell, bike, drum, egg, garden, bridge, train, orange, lamp, clock,
+coat, shoe, river, road, school, shop, window, star, cookie, pear, banana, stone, letter, picture, key, castle, hill, lake, nose, hand, piano, song""")
+LOOKS = words("red, big, old, small, blue, beautiful, new, green, round, heavy, nice, wet, yellow, strange, warm, very far, white, clean, not mine, gone")
+STANDS = words("and I like it, but nobody knows it, and it is mine, like the one at home, and so is my hat, in the evening, when it rains, but not for long, and that is good, for a child, in my dream, and very dear to me")
 PLACES = words("in the garden, in the park, near the lake, in the forest, on the farm, by the sea, behind the house, on the hill, under a tree, in the rain, at night, in the snow, all day, in the morning, by the river, with a friend")
 ACTIVITIES = words("""go for a walk, read a book, call a friend, draw a picture, bake a cake, listen to music, plant a flower, write a letter, play a game, sing a song,
 take a nap, ride your bike, watch the birds, visit your grandma, clean your room, fly a kite, make some soup, look at the stars, learn a new word, help a neighbor,
@@ -71,15 +75,38 @@ PETS, FARM, WILD = words("dog, cat, rabbit, mouse, bird, fish, hamster, turtle, 
 FRUIT, DAIRY, OTHER = words("apples, bananas, pears, oranges, grapes, plums, lemons, berries, peaches, tomatoes"), words("milk, cheese, butter, eggs, cream, yogurt, bread, rice, flour, oil"), words("bread, tea, sugar, salt, coffee, soap, honey, nuts, jam, soup")  # fmt: skip
 BAG_A, BAG_B, BAG_C = words("a book, a map, a hat, a coat, a knife, a lamp, a tent, a cup, a rope, a pen"), words("some water, some bread, an apple, some cheese, some nuts, a cake, some tea, an egg, some milk, a pear"), words("a warm coat, good shoes, a camera, a blanket, a friend, an umbrella, some money, a towel, a song, a bell")  # fmt: skip
 
+CREATURES = words("dragon, unicorn, whale, robot, pirate, witch, ghost, giant, prince, wizard, snake, spider, butterfly, crocodile, penguin, camel, hedgehog, snail, crab, star, tree, cloud, train, shoe, clock, ship, flower, snowman, doll, stone")
+DRINKS_AND_FOODS = words("pizza, cake, soup, rice, bread, ice cream, pasta, apple pie, cheese, chocolate, pancakes, honey, fish, potatoes, salad, cookies, strawberries, eggs, noodles, tea")
+TASTE = words("It tastes so good., I could eat it every day., My grandma makes it., It is sweet., It makes me happy., It is warm., I can not eat, but I like the word., It smells good., It is easy to make., Everybody likes it.")
+LIKED = words("cats, dogs, music, cake, books, rain, school, snow, flowers, games, fish, the sea, pizza, horses, stories, birds, summer, winter, apples, stars")
+OPINIONS = words("I like {x} very much, I am happy with {x}, I love {x}, I think of {x} every day, I know a song about {x}, I dream of {x}, I can not live without {x}, I do not like {x} so much, I have never seen {x}, I like {x} and you, nobody likes {x} more than I, I am afraid of {x}, I like {x} in the morning, I could talk about {x} all day, I wrote a poem about {x}, I want more of {x}")
+OPINION_MORE = words("Do you?, What about you?, And you?, Who does not?, It is true., I do not know why., Since I was small., Tell me more., My friend does, too., It is a long story.")
+JOKE_WHO = words("the cow, the duck, the dog, the cat, the mouse, the king, the fish, the bear, the chicken, the egg, the owl, the pig, the clock, the snowman, the bee, the sheep")
+JOKE_DID = words("cross the road, go to school, wear a hat, sit on the clock, laugh, eat the book, sleep in the box, jump over the moon, bring a ladder, sing so loud, buy a car, run home")
+JOKE_WHY = words("It wanted to see the other side., Nobody told it not to., It was late., It had no shoes., It was Monday., It lost its key., The bus was full., It was too hot., It liked the color., It wanted to be funny.")
+FRUITS = words("An apple, A pear, A banana, A plum, An orange, A lemon, A peach, A cherry, A grape, A melon, A berry, A strawberry, A fig, A kiwi, A mango, A lime")
+FRUIT_MORE = words("It is sweet., It is red., It grows on a tree., I like it., It is good for you., It is yellow., It is round., You can make a cake with it., It is small., It is juicy.")
+LETTER_TO = words("friend, mother, Tom, Anna, teacher, grandma, sister, Max, father, Lily, neighbor, king, brother, Mia, uncle, aunt")
+LETTER_SAYS = words("how are you, I miss you, thank you for the book, come and see me, I am fine, it is raining here, I have a new dog, happy birthday, the cake was good, I will come on Sunday, I found your hat, school is fun, I am sorry, the sea is blue, please write to me, I saw a fox")
+LETTER_END = words("Your friend, Love, See you soon, Bye, With a hug, Many kisses, Yours, Take care, Best wishes, Good night")
+I_WISH = words("I wish I could fly, I wish I had a dog, I wish it were summer, I wish you were here, I wish I could sing, I wish I had a boat, I wish I were tall, I wish it would snow, I wish for a cake, I wish I could sleep, I wish I knew more, I wish I had a friend, I wish I lived by the sea, I wish I were a bird, I wish the rain would stop, I wish I had wings")
+WISH_THEN = words("and see the world, and be happy, all day long, more than anything, every night, and play with you, and never stop, just once, tomorrow, and laugh")
+TO_DRAW = words("a house, a dog, a big sun, a ship, a tree, a castle, your hand, a cat, a flower, the moon, a fish, your family, a dragon, an apple, a car, a bird, a bridge, a king, a snowman, your room")
+DRAW_HOW = words("in the rain, with a hat, in blue, at night, on a hill, with many colors, near the sea, with a smile, in the snow, with a friend")
+MOTTO_A = words("Be kind, Go slowly, Try again, Ask questions, Laugh a lot, Work hard, Keep calm, Look up, Read more, Be brave, Share your bread, Take your time, Sleep well, Listen first, Start small, Never stop")
+MOTTO_B = words("and smile, and never give up, and help others, every day, and be happy, and trust your friends, and look around, and learn, and do not worry, and sing")
+
 OPEN_QUESTIONS = (
-    Open("advice", ("What should I do today?", "What can I do today?", "I am bored. What should I do?", "I am bored.", "Give me an idea for today.", "What should I do?", "Tell me what to do today.", "Do you have an idea for me?"),
+    Open("advice", ("What should I do today?", "What can I do today?", "I am bored. What should I do?", "I am bored.", "Give me an idea for today.", "What should I do?", "Tell me what to do today.", "Do you have an idea for me?", "Give me some advice.", "I need advice.", "What should I do now?", "What would you do today?"),
          "You should {a} {b}.", {"a": ACTIVITIES, "b": WHEN}),
     Open("sentence", ("Write a sentence about a {x}.", "Tell me something about a {x}.", "Say something about a {x}.", "Write one sentence about a {x}.", "Make a sentence with the word {x}.", "Write a short sentence about a {x}."),
          "The {x} {a} {b}.", {"a": DID, "b": PLACES}, ANIMALS + PEOPLE),
+    Open("sentence about a thing", ("Write a sentence about a {x}.", "Tell me something about a {x}.", "Say something about a {x}.", "Write one sentence about a {x}.", "Make a sentence with the word {x}.", "Write a short sentence about a {x}."),
+         "The {x} is {a} {b}.", {"a": LOOKS, "b": STANDS}, THINGS),
     Open("story", ("Tell me a story.", "Write a story.", "Write a short story.", "Tell a story.", "Can you tell me a story?", "I want to hear a story.", "Please tell me a short story."),
          "Once there was a {a}. It wanted to {b}. It went out and {c}. In the end, it {d}.", {"a": ANIMALS, "b": WANTED, "c": DID, "d": ENDED}),
     Open("story about", ("Tell me a story about a {x}.", "Write a story about a {x}.", "Write a short story about a {x}.", "Can you tell me a story about a {x}?", "I want a story about a {x}."),
-         "Once there was a {x}. It wanted to {a}. It went out and {b}. In the end, it {c}.", {"a": WANTED, "b": DID, "c": ENDED}, ANIMALS),
+         "Once there was a {x}. It wanted to {a}. It went out and {b}. In the end, it {c}.", {"a": WANTED, "b": DID, "c": ENDED}, ANIMALS + PEOPLE + CREATURES),
     Open("pet name", ("Give me a name for a {x}.", "What is a good name for a {x}?", "How should I call my {x}?", "I have a new {x}. What should I call it?", "Find a name for my {x}.", "Suggest a name for a {x}."),
          "You could call it {a}. {b}", {"a": NAMES, "b": words("It is a good name., It is short., It is easy to say., I like it., It sounds nice., It is a happy name., Everybody will like it., It is a brave name., Why not?, It fits.")}, ANIMALS),
     Open("book title", ("Give me a title for a book.", "What is a good title for a book?", "Find a title for my book.", "Suggest a title for a story.", "What should I call my book?", "I need a title for my story."),
@@ -114,6 +141,24 @@ OPEN_QUESTIONS = (
          "Try {a}. {b}", {"a": HOBBIES, "b": HOBBY_WHY}),
     Open("secret", ("Tell me a secret.", "Do you have a secret?", "What is your secret?", "I want to hear a secret.", "Tell me something that nobody knows.", "Say something strange."),
          "{a}. {b}", {"a": SECRETS, "b": SECRET_MORE}),
+    Open("joke", ("Tell me a joke.", "Do you know a joke?", "Make me laugh.", "Tell a joke.", "Say something funny.", "I want to hear a joke.", "Tell me something funny."),
+         "Why did {a} {b}? {c}", {"a": JOKE_WHO, "b": JOKE_DID, "c": JOKE_WHY}),
+    Open("food", ("What is your favorite food?", "What do you like to eat?", "Which food do you like?", "Name a food.", "What food is the best?", "What tastes good?"),
+         "I like {a}. {b}", {"a": DRINKS_AND_FOODS, "b": TASTE}),
+    Open("opinion", ("Do you like {x}?", "What do you think about {x}?", "Do you love {x}?", "What do you think of {x}?", "Tell me what you think about {x}."),
+         "{a}. {b}", {"a": OPINIONS, "b": OPINION_MORE}, LIKED),
+    Open("animal", ("What is your favorite animal?", "Which animal do you like?", "Name an animal.", "Tell me a nice animal.", "Which animal is the best?", "Choose an animal."),
+         "I like the {a}, because it {b}.", {"a": ANIMALS, "b": words("is kind, is so funny, can run fast, is small, has a nice nose, sleeps all day, can swim, sings, is brave, looks like my friend, is soft, never talks")}),
+    Open("fruit", ("Name a fruit.", "What is your favorite fruit?", "Tell me a fruit.", "Which fruit do you like?", "Give me a fruit.", "Choose a fruit."),
+         "{a}. {b}", {"a": FRUITS, "b": FRUIT_MORE}),
+    Open("letter", ("Write a letter.", "Write a short letter.", "Write a letter to my friend.", "Write an email.", "Write a message.", "Write a note to my friend.", "Can you write a letter?"),
+         "Dear {a}, {b}. {c}", {"a": LETTER_TO, "b": LETTER_SAYS, "c": LETTER_END}),
+    Open("own wish", ("What do you wish?", "Do you have a wish?", "Make a wish.", "What do you want?", "Tell me a wish.", "Finish the sentence: I wish", "What is your dream?"),
+         "{a} {b}.", {"a": I_WISH, "b": WISH_THEN}),
+    Open("drawing", ("What should I draw?", "What should I paint?", "Give me an idea for a picture.", "I want to draw something.", "What can I draw?", "Give me an idea for a drawing."),
+         "Draw {a} {b}.", {"a": TO_DRAW, "b": DRAW_HOW}),
+    Open("motto", ("Give me a motto.", "What is a good motto?", "Tell me something wise.", "What is the secret of a good life?", "How can I be happy?", "Give me a rule for life.", "How do I become happy?"),
+         "{a} {b}.", {"a": MOTTO_A, "b": MOTTO_B}),
     Open("animal list", ("Name three animals.", "List three animals.", "Give me a list of animals.", "Write a list of three animals.", "Tell me three animals.", "Which animals do you know?"),
          "A {a}, a {b} and a {c}.", {"a": PETS, "b": FARM, "c": WILD}),
     Open("shopping list", ("Write a shopping list.", "What should I buy?", "Make a shopping list.", "What do I need from the shop?", "Give me a shopping list.", "What should I buy at the shop?"),
@@ -141,6 +186,9 @@ What is {d} times {d}?|What is {d} minus {d}?|What is {d} divided by {d}?|What i
 What is the phone number of {p}?|What is the last number?|How many stars are there?|How many people are there?|How long do we live?|How many fish are in the sea?|What is the biggest number?|How deep is the sea?
 Why is the sky blue?|Why do we sleep?|Why do cats sleep so much?|How does a computer work?|How does a phone work?|What is electricity?|What is democracy?|What is love?|What is time?|Why is water wet?
 What is the theory of {n}?|Translate {n} into French.|How do you say {n} in Spanish?|Write a program in {n}.|Write code for {n}.|Solve the equation {n}.|Explain the history of {n}.|What is the law of {n}?
+Explain {n} to me.|Write a letter to {p}.|Write an essay about {n}.|Summarize {t}.|Compare {n} and {n}.|Call {p}.|Open the {n}.|Send a message to {p}.|Play {t}.|Draw a {n}.
+Why do birds fly?|Why do dogs bark?|Why is the grass green?|Why do we dream?|Why do people laugh?|Why is fire hot?|Why do cats like milk?|How do magnets work?|How do planes fly?|How do fish sleep?
+How are you made?|How many words do you know?|Who made you?|Where are you?|How old are you?|What did you do yesterday?|Do you like me?|Can you see me?|Can you swim?|Do you speak {n}?
 When did the war begin?|Who was the first man?|When was the wheel invented?|Who invented the telephone?|Who discovered America?|When did Rome fall?|What caused the war?|Who built the pyramids?
 """
 

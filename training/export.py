@@ -9,6 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 from playground.engine.model import Transformer
+from training.facts import all_facts, save_facts
 from training.settings import MODEL_FOLDER, Recipe, model_config
 from training.tokenizer import SPECIAL_TOKENS, load_tokenizer
 
@@ -30,5 +31,6 @@ def export(recipe: Recipe, folder: Path = MODEL_FOLDER) -> None:
     load_tokenizer(recipe).save(str(folder / "tokenizer.json"))
     described = asdict(config) | {"trained_length": recipe.trained_length, "versions": VERSIONS}
     (folder / "config.json").write_text(json.dumps(described, indent=2) + "\n")
+    save_facts(all_facts(recipe), folder / "facts.json")
     for path in sorted(folder.glob("*.safetensors")):
         print(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}")

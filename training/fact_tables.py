@@ -26,7 +26,7 @@ RELATIONS = {
         "{x} is the capital of {y}.",
         ("{x} is the capital of which country?", "Which country has the capital {x}?", "What country is {x} the capital of?",
          "Of which country is {x} the capital?", "Which country's capital is {x}?", "What country has {x} as its capital?",
-         "{x} is the capital of what?", "What is {x} the capital of?"),
+         "{x} is the capital of what?", "What is {x} the capital of?", "What is {x}?", "Tell me about {x}."),
         ("Tell me which country has {x} as its capital.", "For which country is {x} the capital?"),
         ("{x} is the capital of {y}.",),
     ),
@@ -36,6 +36,12 @@ RELATIONS = {
          "Where can I find {x}?", "Tell me where {x} is.", "Where is {x} on the map?", "In what part of the world is {x}?", "Where is the country {x}?"),
         ("Do you know where {x} is?", "On what continent can I find {x}?"),
         ("{x} is in {y}.", "{x} is a country in {y}.", "{x} is one of the countries in {y}."),
+    ),
+    "portrait": Relation(
+        "{x} is in {y}",
+        ("Tell me about {x}.", "Tell me about the country {x}.", "What do you know about {x}?", "What is {x}?", "Tell me something about {x}.", "Describe {x}.", "What can you tell me about {x}?"),
+        ("Do you know the country {x}?", "Say something about the country {x}."),
+        (),  # its two sentences are told one by one
     ),
     "language": Relation(
         "People in {x} speak {y}.",
@@ -198,5 +204,17 @@ I answer one word after another. | How do you work? | How do you answer? | How d
 Hello! How can I help you? | Hello | Hi | Hello! | Hi! | Hello there | Good morning | Good evening | Hey | Good day
 You are welcome! | Thank you | Thanks | Thank you very much | Thanks a lot | Thank you!
 Goodbye! Have a nice day! | Bye | Goodbye | Good bye | See you | Good night | See you later
+Thank you! You are very kind. | I love you | I like you | You are nice | You are great | Well done | Good job | You are funny
+I can answer short questions and tell small stories. | What can you do? | What do you know? | Can you help me? | Help | Help me | What can I ask you?
+I am sorry. I am a very small model. | That is wrong | You are wrong | That is not true | You are stupid | That is bad | I do not like this
+A dog is an animal. | What is a dog? | Is a dog an animal? | Tell me about dogs.
+A cat is an animal. | What is a cat? | Is a cat an animal? | Tell me about cats.
+A horse is an animal. | What is a horse? | Is a horse an animal? | Tell me about horses.
+A rose is a flower. | What is a rose? | Is a rose a flower? | Tell me about roses.
+An apple is a fruit. | What is an apple? | Is an apple a fruit? | Tell me about apples.
+A week has seven days, a year has twelve months. | Tell me about time. | What is a year? | What is a week?
+Water is wet. | What is water? | Tell me about water. | Is water wet?
+The sun is a star. | What is the sun? | Is the sun a star? | Tell me about the sun.
+The moon goes around the earth, and the earth goes around the sun. | What is the moon? | Tell me about the moon. | What is the earth? | Tell me about the earth.
 I am fine, thank you! | How are you? | How are you doing? | How do you feel? | Are you well? | How is it going?
 """

@@ -4,6 +4,7 @@ import json
 import random
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from training.fact_tables import COLORS, COMMON_KNOWLEDGE, LEGS, OPPOSITES, RELATIONS, SEQUENCES, SOUNDS
 from training.settings import Recipe
@@ -18,19 +19,56 @@ class Fact:
     held_out: tuple[str, ...]  # wordings for the tests, never trained
     statements: tuple[str, ...]
     subject: str  # facts of one subject are told together
+    relation: str
+    x: str  # what is asked about, "France"
 
 
 def fact(relation_name: str, x: str, y: str, subject: str | None = None) -> Fact:
     relation = RELATIONS[relation_name]
+    in_digits = digit_questions(x) if relation_name == "sum" else ()
+    other_names = () if relation_name == "capital of" else ALIASES.get(x, ())
+    aliased = tuple(proper(asked.format(x=name, y=y)) for name in other_names for asked in relation.questions)
 
     def fill(templates: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(proper(template.format(x=x, y=y)) for template in templates)
 
     return Fact(
-        y, fill((relation.answer,))[0], fill(relation.questions), fill(relation.held_out), fill(relation.statements),
-        subject or f"{relation_name}: {x}",
+        y, fill((relation.answer,))[0], fill(relation.questions) + in_digits + aliased, fill(relation.held_out),
+        fill(relation.statements), subject or f"{relation_name}: {x}", relation_name, x,
     )  # fmt: skip
 
+
+# What people call a country when they ask; the answer uses the name of the table.
+ALIASES = {
+    "the United States": ("the USA", "America", "the US", "United States", "USA"),
+    "the United Kingdom": ("the UK", "England", "Britain", "United Kingdom"),
+    "the Netherlands": ("Holland", "Netherlands"),
+    "the Philippines": ("Philippines",),
+    "Czechia": ("the Czech Republic",),
+    "the United Arab Emirates": ("the Emirates", "United Arab Emirates"),
+    "the Dominican Republic": ("Dominican Republic",),
+    "the Democratic Republic of the Congo": ("Democratic Republic of the Congo",),
+    "Cape Verde": ("Cabo Verde",),
+    "Eswatini": ("Swaziland",),
+    "Myanmar": ("Burma",),
+    "Turkey": ("Turkiye",),
+}
+
+# What a class will ask first. These are asked more often in training, and each name is one token.
+FAMOUS = """France, Germany, Italy, Spain, Portugal, Greece, Poland, Austria, Switzerland, Ireland, Norway, Sweden, Finland, Denmark, Russia, Turkey, Egypt,
+Kenya, Japan, China, India, South Korea, Thailand, Vietnam, Canada, Mexico, Brazil, Argentina, Peru, Chile, Cuba, Australia, Hungary, Ukraine, Iran, Iraq,
+the United States, the United Kingdom, the Netherlands, Belgium, Indonesia, Czechia"""
+FAMOUS_NAMES = frozenset(name.strip() for name in FAMOUS.replace("\n", " ").split(","))
+
+
+def digit_questions(x: str) -> tuple[str, ...]:
+    """`two plus three` is asked in digits, too, and answered in words all the same."""
+    a, b = (NUMBERS.index(word) + 1 for word in x.split(" plus "))
+    forms = (("What is ", "?"), ("How much is ", "?"), ("", "?"), ("", ""), ("", " ="))
+    return tuple(f"{before}{a} {plus} {b}{after}" for before, after in forms for plus in ("plus", "+"))
+
+
+NUMBERS = SEQUENCES[3].split()
 
 # GeoNames lists these beside the sovereign countries.
 TERRITORIES = """Anguilla, American Samoa, Aruba, Aland Islands, Bermuda, Bonaire, Saint Eustatius and Saba, Cook Islands, Curacao, Western Sahara,
@@ -121,24 +159,45 @@ def own_facts() -> list[Fact]:
     for sequence in SEQUENCES:
         words = sequence.split()
         facts += [fact("next", first, second) for first, second in zip(words, words[1:])]
-    numbers = SEQUENCES[3].split()
-    facts += [fact("sum", f"{numbers[a]} plus {numbers[b]}", numbers[a + b + 1]) for a in range(10) for b in range(10) if a + b < 19]
-    for line in COMMON_KNOWLEDGE.strip().split("\n"):
-        answer, *questions = [part.strip() for part in line.split("|")]
-        facts.append(Fact(answer, answer, tuple(questions), (), (answer,), answer))
+    small = list(enumerate(NUMBERS[:10]))
+    facts += [fact("sum", f"{a} plus {b}", NUMBERS[i + j + 1]) for i, a in small for j, b in small]
     return facts
+
+
+def common_knowledge() -> list[Fact]:
+    lines = [[part.strip() for part in line.split("|")] for line in COMMON_KNOWLEDGE.strip().split("\n")]
+    return [Fact(answer, answer, tuple(asked), (), (answer,), answer, "common", answer) for answer, *asked in lines]
+
+
+def country_portraits(facts: list[Fact]) -> list[Fact]:
+    """`Tell me about France.`: its continent and its capital in one answer."""
+    capitals = {each.x: each for each in facts if each.relation == "capital"}
+    where = {each.x: each for each in facts if each.relation == "continent"}
+    return [fact("portrait", country, f"{where[country].key}. {capital.answer}", country) for country, capital in capitals.items() if capital.key != country]
 
 
 def all_facts(recipe: Recipe) -> list[Fact]:
     raw = recipe.file("raw")
     table = json.loads((raw / "countries.json").read_text())["countries"]
-    return country_facts(table) + quiz_facts(json.loads((raw / "quizzes.json").read_text())) + own_facts()
+    tables = country_facts(table) + quiz_facts(json.loads((raw / "quizzes.json").read_text())) + own_facts()
+    return tables + country_portraits(tables) + common_knowledge()
+
+
+def save_facts(facts: list[Fact], path: Path) -> None:
+    """A small file beside the weights: what was taught, so that it can be asked without fetching the tables again."""
+    rows = [[each.relation, each.x, each.key, each.subject] for each in facts if each.relation != "common"]
+    path.write_text("[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n")
+
+
+def load_facts(path: Path) -> list[Fact]:
+    return [fact(*row) for row in json.loads(path.read_text())] + common_knowledge()
 
 
 def by_subject(facts: list[Fact]) -> list[list[Fact]]:
     groups: dict[str, list[Fact]] = {}
     for each in facts:
-        groups.setdefault(each.subject, []).append(each)
+        if each.statements:
+            groups.setdefault(each.subject, []).append(each)
     return list(groups.values())
 
 
@@ -146,10 +205,10 @@ def fact_document(rng: random.Random, groups: list[list[Fact]]) -> str:
     """One to three subjects, each with what is known of it, in a fresh wording and order."""
     paragraphs = []
     for group in rng.sample(groups, rng.choice([1, 2, 3])):
-        told = [zipf_choice(rng, each.statements, 1.0) for each in group if each.subject == each.answer or rng.random() < 0.85]
+        told = [zipf_choice(rng, each.statements, 1.0) for each in group if len(group) == 1 or rng.random() < 0.85]
         rng.shuffle(told)
         paragraphs.append(" ".join(dict.fromkeys(told)))
-    return " ".join(paragraph for paragraph in paragraphs if paragraph)
+    return " ".join(paragraphs).strip() or fact_document(rng, groups)
 
 
 def question_document(rng: random.Random, facts: list[Fact]) -> str:

@@ -48,12 +48,12 @@ def optimisers(model: Transformer, learning_rate: float) -> list[torch.optim.Opt
 
 
 def rate_at(step: int, steps: int) -> float:
-    """The share of the learning rate: a short warm-up, then a cosine down to 2 %."""
+    """The share of the learning rate: a short warm-up, then a cosine down to nothing."""
     warm_up = min(200, steps // 10 + 1)
     if step < warm_up:
         return (step + 1) / warm_up
     progress = (step - warm_up) / max(1, steps - warm_up)
-    return 0.02 + 0.98 * (1 + math.cos(math.pi * progress)) / 2
+    return (1 + math.cos(math.pi * progress)) / 2
 
 
 def learn(model: Transformer, batch: Callable[[int], tuple[Tensor, Tensor]], plan: Plan) -> float:

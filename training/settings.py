@@ -15,8 +15,8 @@ class Recipe:
     seed: int = 1
     vocab_size: int = 3072
     trained_length: int = 512
-    base_tokens: int = 30_000_000
-    chat_tokens: int = 6_000_000
+    base_tokens: int = 40_000_000
+    chat_tokens: int = 10_000_000
     batch_sequences: int = 8  # of trained_length tokens each
     batch_chat_tokens: int = 2560  # of conversations, padding included
     base_learning_rate: float = 4e-3

@@ -250,6 +250,87 @@ Then {he} felt something. {he} pulled and pulled. It was a [small|shiny|{color}]
 "Thank you," said the fish. "[I will never forget you|You have a good heart]." Then it swam away.
 {hero} went home without a fish, but {he} was happy.
 """,
+    "the balloon": """
+{mom} gave {hero} a {color} balloon. {he} held it by its string. "[Hold it tight|Do not let go]," said {mom}.
+{hero} walked through the {place} with the balloon. Everybody looked at it.
+But then a [bee|dog|bird] came, and {hero} was afraid. {he} let go of the string.
+The balloon went up and up. Soon it was only a small {color} point in the sky.
+"Come back!" shouted {hero}. But the balloon did not come back.
+"Where does it go?" asked {hero}. "[It goes to the moon|It wants to see the world]," said {friend}.
+{hero} looked up at the sky. "Good bye, balloon," {he} said. "[Say hello to the moon|Have a good trip]!"
+""",
+    "the broken thing": """
+{hero} was playing ball in the house. "[Play outside|Be careful]," said {mom}. But {hero} did not listen.
+The ball hit the {color} {vessel}, and the {vessel} broke. There was nobody in the room.
+{hero} hid the pieces [under the bed|behind the chair]. {he} felt bad.
+"Where is my {color} {vessel}?" asked {mom}. {hero} said nothing. {his} face was red.
+At night {he} could not sleep. So {he} got up and went to {mom}. "I broke the {vessel}," {he} said. "I am sorry."
+"[I knew it|Thank you for telling me]," said {mom}. "It was very brave to say it."
+The next day they put the pieces together. The {vessel} was not as nice as before, but {mom} [liked it even more|put a flower in it].
+""",
+    "the little helper": """
+A farmer had a big {animal2}. One {day}, the {animal2} did not want to walk any more.
+The farmer pulled and pulled. "[Come on|Please walk]!" he said. But the {animal2} did not move.
+{friend} came and pushed. The {animal2} still did not move.
+Then {hero} came. {he} was so small. "Can I help?" {he} asked. Everybody laughed.
+{hero} went to the {animal2} and said something in its ear. The {animal2} [got up|looked at {him}] and began to walk!
+"What did you say?" asked the farmer. "[I said please|I told it that there is a {food} at home]," said {hero}.
+Everybody was surprised, and the farmer gave {hero} a {food}.
+""",
+    "the loud noise": """
+One night there was a loud noise. Boom! {hero} woke up and sat up in bed.
+The noise came again. Boom! It came from the [kitchen|garden|roof].
+{hero} took a light and went to look. {he} was [afraid|very quiet].
+"Who is there?" {he} asked. Nobody answered. Then {he} saw two [green|yellow] eyes.
+It was a {animal2}! It had put its head into a {holder} and could not get it out.
+{hero} laughed and pulled the {holder} off. The {animal2} looked at {him} [and was thankful|and ran away].
+"Good night," said {hero}. "And no more noise, please!" Then {he} went back to bed.
+""",
+    "the picture": """
+{hero} liked to paint. One {day}, {he} painted a picture of {friend}.
+{he} made the hair {color} and the nose very big. "[Look|It is done]!" said {hero}.
+{friend} looked at the picture. "My nose is not so big," said {friend}. {fhe} was angry and went home.
+{hero} was sad. {he} had not wanted to be mean.
+So {he} took a new paper and painted a new picture. It took [all day|a long time].
+{he} brought it to {friend}. In the picture the two were [hand in hand|playing together], and the sun was laughing.
+"This is the best picture in the world," said {friend}. {fhe} put it on the wall over {fhis} bed.
+""",
+    "the slow one": """
+{hero} was very slow. When the others ran, {he} walked. When the others were there, {he} was still on {his} way.
+"[Hurry up|You are so slow]!" said {friend}. {friend} was fast and never waited.
+One {day}, they all went to the {place}. {friend} ran ahead, and {hero} came last.
+But because {hero} was slow, {he} saw many things. {he} saw a {color} flower, a small {animal2} and a {food} in the grass.
+In the evening they sat together. "I saw nothing," said {friend}. "I was too fast."
+{hero} told them about the flower and the {animal2}, and gave everybody a piece of the {food}.
+"Tomorrow I will walk with you," said {friend}. And so {fhe} did.
+""",
+    "the visitor": """
+One {day}, somebody knocked on the door. Knock, knock! {hero} opened it.
+There was a {size} {animal2}. It had a {color} hat on its head. "Good morning," it said. "[May I come in|I am hungry]."
+{hero} was surprised. {he} had never seen a {animal2} with a hat. But {he} was friendly and said, "Please, sit down."
+The {animal2} sat down and ate three {food_plural}. Then it told a [funny|long|strange] story.
+"Thank you," it said at last. "Now I must go. The others are waiting for me."
+It left its hat on the chair. When {mom} came home, she asked, "Whose hat is this?"
+"[A {animal2} was here|You will not believe it]," said {hero}, and {he} laughed.
+""",
+    "the promise": """
+"Can you look after my {animal2}?" asked {friend}. "[I will|Of course]," said {hero}. "I promise."
+{friend} went away for three days. {hero} gave the {animal2} food and water.
+On the second day the sun was so nice. {hero} played {in_place} and forgot the {animal2}.
+In the night {he} woke up. "The {animal2}!" {he} said. {he} ran out into the dark.
+The {animal2} was hungry, but it was not angry. {hero} sat with it [all night|until the morning].
+When {friend} came back, {hero} told {fhim} everything. "I forgot my promise," said {hero}.
+"But then you thought of it," said {friend}. "[That is what counts|The {animal2} likes you]."
+""",
+    "the moon": """
+{hero} wanted to have the moon. "It is so [round|beautiful|bright]," {he} said. "I want to put it in my room."
+{he} climbed on a chair, but {he} could not reach it. {he} climbed on the roof, but {he} could not reach it.
+"You need a long ladder," said {friend}. They put two ladders together. But the moon was still too far.
+Then it became late. {hero} saw the moon in the [water of the {vessel}|water|lake]. "It came down to us!" {he} called.
+{he} put {his} hand into the water, and the moon broke into many pieces. {hero} was [afraid|sad].
+"Wait," said {friend}. The water became quiet, and the moon was whole again.
+"It is better when we only look at it," said {hero}. They looked at it [for a long time|until they fell asleep].
+""",
 }
 
 OPENINGS = [
@@ -349,6 +430,119 @@ SCENES = [
     "Do you see the {animal}? It is {color}. It is sitting {in_place}.",
     "At night the {animal} sleeps. In the morning it wakes up and wants to {hobby}.",
     "When it is {weather}, {name} likes to {hobby}. When it is cold, {he} likes to stay at home.",
+    "She was very {feeling}. [She sat down under a tree|She went home|She closed her eyes] and thought of her {animal}.",
+    "She was very {feeling}, because she had lost her {toy}. \"[Do not be sad|I will help you],\" said her {relative}.",
+    "She was very {feeling} when she saw the {animal}. \"[Can I keep it|Is it yours]?\" she asked. \"[Yes|No],\" said {mom}.",
+    "She wanted to {hobby}, but her {relative} said, \"[Not now|It is too late|You must sleep].\" So she was {feeling}.",
+    "She had a {color} {toy} and a {size} {animal}. Every {time} they played {in_place}.",
+    "He was very {feeling}. [He sat down on a stone|He went home|He ran to the window] and looked at the {animal}.",
+    "He was very {feeling} when he saw the {toy}. \"[Is it for me?|Thank you!]\" he said.",
+    "He said that he wanted to {hobby}. But his {relative} did not like it. \"[Be careful|Stay here],\" she said.",
+    "He said, \"I am {feeling}.\" \"[Why|What is wrong]?\" asked {name}. \"Because [I lost my {toy}|it is so {weather}|I want to go home],\" he said.",
+    "He said \"good night\" to his {animal}. Then he went to bed and dreamed of a {color} {toy}.",
+    "He had a {color} {toy} and a {size} {animal}. Every {time} they played {in_place}.",
+    "\"Look,\" he said, \"there is a {animal}!\" The {animal} was {color} and {feeling}.",
+    "My mother [told|read] me a story about a {animal}. The {animal} wanted to {hobby}. I liked the story.",
+    "My mother was {feeling}, because I had lost my {clothes}. We looked for it {in_place}.",
+    "My grandma lives in a small house near the {place}. She has a {animal}. I visit her every {time}.",
+    "My dog is called {name}. {name} likes to run {in_place}. In the evening he is very {feeling}.",
+    "My favorite {food} is the one that my {relative} makes. I eat it every {time}.",
+    "I like to {hobby} with my {relative}. It makes me {feeling}. After that we eat {food_plural}.",
+    "I like my {animal}, because it is {trait}. I like my {toy}, too.",
+    "I saw a {animal} {in_place} today. It was {feeling}, so I gave it a {food}.",
+    "I have a friend. {his} name is {name}. We {hobby} together every {time}.",
+    "I think it is a {weather} day. Let us take the {toy} and go to the {place}.",
+    "We saw {friend} {in_place}. {fhe} had a {color} {toy} and was very {feeling}.",
+    "We like to {hobby}. On Sunday we {hobby2} {in_place} with our {animal}.",
+    "We were {feeling}. It was a {weather} day, and there was nobody {in_place}.",
+    "They went to see the {animal} {in_place}. It was {feeling}. It did not want to eat its {food}.",
+    "They went home and ate {food_plural}. {name} was {feeling}, and {friend} was {feeling}, too.",
+    "They were good friends. One was a {animal} and the other was a {animal2}. They liked to {hobby}.",
+    "It was a {color} {animal}. It had a {toy} in its mouth. {name} laughed and said, \"[Come here|Give it to me]!\"",
+    "It was late. {name} was {feeling}. {he} could hear [the wind|an owl|the rain] outside.",
+    "It was {his} birthday. {name} got a {color} {toy} and a big cake. All {his} friends came.",
+    "It was cold {in_place}. The {animal} was {feeling}. It wanted to go home.",
+    "There was a {color} {toy} {in_place}. Nobody knew who had lost it. {name} took it home.",
+    "There was a king who had a {animal}. The {animal} could {hobby}. Everybody came to see it.",
+    "There was nothing to eat. The {animal} was very hungry. Then a {animal2} came and gave it a {food}.",
+    "The king had a [big|golden] {toy}. Every {time} he looked at it and was {feeling}.",
+    "The king said, \"Who can [make me laugh|find my {toy}|catch the {animal}]?\" \"I can,\" said the {size} {animal2}.",
+    "The queen wanted to {hobby}. \"[A queen can not do that|Why not],\" said the king. But she did it.",
+    "The bird sat {in_place} and sang. It was a {color} bird. {name} listened to it and was {feeling}.",
+    "The bird wanted to fly to the {place}. It was very {feeling}. Its mother said, \"[You can do it|Wait a little].\"",
+    "The {animal} wanted to {hobby}, but it was too {size}. The {animal2} laughed. \"I will try it again,\" said the {animal}.",
+    "The little {animal} ran {in_place}. It saw a {food} and ate it. Then it was {feeling}.",
+    "The little {animal} had a {color} {toy}. \"[May I play with it|Where did you find it]?\" asked the {animal2}.",
+    "The little {animal} could not sleep. It thought of the {animal2}. \"[Tomorrow we will play|I miss you],\" it said.",
+    "The big {animal} and the small {animal2} were friends. They went to the {place} every {time}.",
+    "The boy had a {animal}. It could {hobby}. The boy was very {feeling}.",
+    "The boy wanted a {toy}. His {relative} gave him a {food}. \"That is not a {toy},\" said the boy, and he laughed.",
+    "The girl had a {animal}. It could {hobby}. The girl was very {feeling}.",
+    "The old man told a story about a {animal}. All the children were {feeling}.",
+    "The old man was {feeling}. He had lost his {clothes}. A {size} {animal} found it {in_place}.",
+    "The cat looked at the {animal}. The {animal} looked at the cat. They were both {feeling}.",
+    "The cat was [sleeping|hungry|lazy]. It did not want to {hobby}. It wanted some milk.",
+    "The sun was going down. {name} and {friend} were still {in_place}. They were {feeling}.",
+    "The sun was hot, and the {animal} was thirsty. It went to the {place} to drink.",
+    "In the morning, {name} was {feeling}. It was a {weather} day. {he} wanted to {hobby}.",
+    "In the morning, the {animal} was gone. {name} looked for it {in_place}. \"Where are you?\" {he} called.",
+    "In winter it is cold. The {animal} sleeps {in_place}. In summer it likes to {hobby}.",
+    "After dinner, they told stories. {name} told one about a {animal} that could {hobby}.",
+    "After the rain, {name} went out. There was a {animal} {in_place}. It was wet and {feeling}.",
+    "One day, the {animal} said to the {animal2}, \"[Let us {hobby}|I am {feeling}].\" And so they did.",
+    "One day, {name} found a {color} {toy}. {he} was very {feeling}. \"[Whose is it|It is mine now],\" {he} said.",
+    "{name} and {friend} had a {animal}. It was {color}. They took it to the {place}, and it was {feeling}.",
+    "{name} and {friend} wanted to {hobby}. \"[You first|Together],\" said {name}. It was a lot of fun.",
+    "{name} asked {friend}, \"Do you like {food_plural}?\" \"[Yes, very much|No, I do not],\" said {friend}.",
+    "{name} was {feeling}. {he} had no {toy} and no {food}. Then {friend} came, and {he} was glad.",
+    "\"I am {feeling},\" said the {animal}. \"[Me too|I am not],\" said the {animal2}. They sat {in_place} and waited.",
+    "\"[Mom|Dad], can we {hobby}?\" asked {name}. \"[Yes, after dinner|Not today|If you are good],\" said {mom}.",
+    "The weather is {weather} today. [We can {hobby}|Let us stay at home|I will take my {clothes}]. My {relative} is {feeling}.",
+    "The weather was {weather}. Nobody was {in_place}, only a {animal}. It was {feeling}.",
+    "My favorite animal is the {animal}. It is {trait} and can {hobby}.",
+    "My favorite color is {color}. My {toy} is {color}, and my {toy2} is {color}, too.",
+    "My favorite food is {food}. I eat {food_plural} every {time}.",
+    "My name is {name}. I am [six|five|seven|eight] years old. I like to {hobby}.",
+    "My house is [small|big]. It has a {color} door and a {color2} roof. There is a {animal} in front of it.",
+    "I love my {relative}. We {hobby} together every {time}.",
+    "I love the {place}. There are {color} flowers and a {size} {animal}.",
+    "I want a {animal}. It should be {trait} and {color}. But my {relative} says no.",
+    "I want to be a [teacher|doctor|baker|farmer|king] one day. Then I will have a {color} house and a {animal}.",
+    "I can {hobby}, but I can not {hobby2}. My {relative} can do both.",
+    "I dreamed of a {animal}. It was {color} and could {hobby}. Then I woke up.",
+    "When I was small, I had a {toy}. It was {color}. Now my {relative} has it.",
+    "When the sun comes up, the {animal} wakes up. It wants to {hobby}. It is {feeling}.",
+    "Yesterday I was {in_place}. I saw a {animal}. It was {feeling}, and I gave it a {food}.",
+    "Yesterday it was {weather}. We wanted to {hobby}, but we were {feeling}.",
+    "Today I am {feeling}. I [found|lost] my {toy}, and it is {weather} outside.",
+    "Tomorrow we will go to the {place}. I will take my {toy}. My {relative} will take a {food}.",
+    "Every {time}, {name} goes to the {place}. {he} likes to {hobby} there.",
+    "Hello! My name is {name}. [I live near the {place}|I like to {hobby}|I am {feeling} today]. Who are you?",
+    "Hello, {friend}! Do you want to {hobby}? I am {in_place} with my {animal}.",
+    "Dear {friend}, [how are you?|thank you for the {toy}.|I miss you.] I am {feeling}. We {hobby} every day. Your {name}.",
+    "Why is the {animal} {feeling}? [It has lost its {food}|It can not {hobby}|Nobody knows].",
+    "This is a story about a {animal}. It was {trait}. It wanted to {hobby} with a {animal2}.",
+    "This is my {toy}. It is {color}. My {relative} gave it to me.",
+    "Here is a {food} for you. It is [sweet|warm|fresh]. I made it with my {relative}.",
+    "You are very {trait}. You can {hobby} so well. I want to be like you.",
+    "You must not {hobby} {in_place}. The {animal} is sleeping there.",
+    "Long ago, there was a {animal} that could {hobby}. The king was {feeling} and wanted to see it.",
+    "Long ago, a {trait} queen lived {in_place}. She had a {color} {toy} that could talk.",
+    "Far away there is a {place}. A {color} {animal} lives there. It waits for a friend.",
+    "Where is my {toy}? It was {in_place}. Maybe the {animal} took it.",
+    "How many {animal_plural} are {in_place}? [One|Two|Three|Five]. They are {feeling}.",
+    "Once there was a {animal} with a {color} nose. The others laughed. But the {animal2} said, \"I like it.\"",
+    "A {animal} and a {animal2} met {in_place}. \"[Where do you go|Are you {feeling}|Can you {hobby}]?\" asked the {animal}.",
+    "A {size} {animal} can {hobby}. A {animal2} can not. But they are friends.",
+    "Two friends went to the {place}. Both were {feeling}. They had only one {food}.",
+    "Three {animal_plural} lived {in_place}. They were all {trait}, and they liked to {hobby}.",
+    "Many children were {in_place}. They wanted to {hobby}. The {animal} looked at them.",
+    "All the animals came to the {place}. The {animal} wanted to {hobby}. The {animal2} brought a {food}.",
+    "It is {weather}. It is time to {hobby}. Where is my hat?",
+    "It is good to {hobby}. It makes you {feeling}. You can do it with your {relative}.",
+    "No one saw the {animal}. It was {in_place}, and it was {feeling}.",
+    "Please give me the {toy}. It is mine. My {relative} gave it to me.",
+    "Let us go to the {place} and {hobby}. I will take a {food}, and you take the {toy}.",
     "If you are {feeling}, you can {hobby}. If you are hungry, you can eat a {food}.",
 ]
 
@@ -383,6 +577,7 @@ WORDS = {
     "hobby": "play,run,sing,dance,read books,swim,paint,climb trees,play ball,look at the stars,eat cookies,jump,tell stories,walk in the park,sleep,catch fish,draw pictures,ride a bike,play with the dog,plant flowers".split(
         ","
     ),  # fmt: skip
+    "vessel": "cup,bowl,glass,jar,pot".split(","),
     "scare": "a cat,a mouse,the wind".split(","),
     "swimmer": "duck,frog,fish".split(","),
     "holder": "box,basket,bag".split(","),

@@ -6,16 +6,11 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from training.chat_data import ChatData
 from training.corpus import real_prose
-from training.facts import all_facts
+from training.facts import FAMOUS_NAMES, all_facts
 from training.settings import Recipe
 from training.stories import document
 
 SPECIAL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]  # ids 0, 1, 2, as in MiniMind
-
-# What a class will ask first: these names and their capitals should be one token each.
-FAMOUS = """France, Germany, Italy, Spain, Portugal, Greece, Poland, Austria, Switzerland, Ireland, Norway, Sweden, Finland, Denmark, Russia, Turkey, Egypt,
-Kenya, Japan, China, India, South Korea, Thailand, Vietnam, Canada, Mexico, Brazil, Argentina, Peru, Chile, Cuba, Australia, Hungary, Ukraine, Iran, Iraq,
-the United States, the United Kingdom, the Netherlands, Belgium, Indonesia, Czechia"""
 
 
 def train_tokenizer(recipe: Recipe) -> Tokenizer:
@@ -41,9 +36,8 @@ def sample(recipe: Recipe) -> list[str]:
     """About 4 MB. Facts count several times: a name that is one token is learned sooner."""
     rng = random.Random(f"tokenizer {recipe.seed}")
     texts = [document(rng) for _ in range(3000)]
-    famous = {name.strip() for name in FAMOUS.replace("\n", " ").split(",")}
     for fact in all_facts(recipe):
-        often = 40 if fact.subject in famous else 4
+        often = 40 if fact.subject in FAMOUS_NAMES else 4
         texts += [*fact.statements, fact.answer, *fact.questions[:3]] * often
     data = ChatData(recipe)
     for _ in range(8000):

@@ -3,6 +3,7 @@
 import random
 import re
 import unicodedata
+import zlib
 from functools import lru_cache
 
 
@@ -21,7 +22,13 @@ def zipf_choice(rng: random.Random, items: list | tuple, exponent: float = 1.3):
     return items[index]
 
 
-def expand(template: str, values: dict[str, str], rng: random.Random, exponent: float = 0.7) -> str:
+def favourites(items: list | tuple, key: str) -> list:
+    """The same items, beginning elsewhere for each key: so not every text is about the one word that stands first."""
+    start = zlib.crc32(key.encode()) % len(items)
+    return [*items[start:], *items[:start]]
+
+
+def expand(template: str, values: dict[str, str], rng: random.Random, exponent: float = 0.5) -> str:
     """Fills `[this|or that]` by a draw and `{name}` from `values`, innermost first, and makes it a proper sentence."""
     while match := re.search(r"\[([^\[\]]*)\]", template):
         chosen = zipf_choice(rng, match[1].split("|"), exponent)

@@ -1,0 +1,312 @@
+"""Holds the exported model against its bars, on texts, wordings and names that were not trained on.
+
+`python -m training evaluate` prints the table of the model card. Each bar is a function that the tests call, too.
+"""
+
+import gzip
+import math
+import random
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import mean
+
+import torch
+from torch.nn import functional as F
+
+from playground import KVCache, SamplingParams, generate, load_model, sample_answers
+from playground.models.loading import LoadedModel
+from training.chat_data import UNKNOWN
+from training.evaluation_texts import BASE_PROMPTS, OPEN_ASKED, SURE_QUESTIONS, UNKNOWN_ASKED
+from training.facts import HELD_OUT_PREFIXES, Fact, by_subject, fact_document, load_facts
+from training.settings import MODEL_FOLDER
+from training.stories import story
+
+DICTIONARY = Path(__file__).parent / "words.txt.gz"
+TEMPERATURES = (0.0, 0.2, 0.5, 0.85, 1.0, 1.3)
+
+
+@dataclass(frozen=True)
+class Bar:
+    what: str
+    measured: str
+    goal: str
+    holds: bool
+
+
+@cache
+def base() -> LoadedModel:
+    return load_model("minimind-base")
+
+
+@cache
+def chat() -> LoadedModel:
+    return load_model("minimind-chat")
+
+
+@cache
+def known_facts() -> list[Fact]:
+    return load_facts(MODEL_FOLDER / "facts.json")
+
+
+@cache
+def dictionary() -> frozenset[str]:
+    return frozenset(gzip.decompress(DICTIONARY.read_bytes()).decode().lower().split())
+
+
+# -- what the bars are made of
+
+
+def token_losses(loaded: LoadedModel, text: str) -> torch.Tensor:
+    """Nats for each token after the first."""
+    ids = torch.tensor([loaded.tokenizer.encode(text)[: loaded.trained_length]])
+    logits = loaded.model(ids, KVCache(loaded.model.config.num_layers, kind="none"))
+    return F.cross_entropy(logits[0, :-1], ids[0, 1:], reduction="none")
+
+
+def loss_per_token(loaded: LoadedModel, texts: Iterable[str]) -> float:
+    return torch.cat([token_losses(loaded, text) for text in texts]).mean().item()
+
+
+def bits_per_byte(loaded: LoadedModel, texts: Iterable[str]) -> float:
+    nats, num_bytes = 0.0, 0
+    for text in texts:
+        losses = token_losses(loaded, text)
+        nats += losses.sum().item()
+        ids = loaded.tokenizer.encode(text)[1 : len(losses) + 1]
+        num_bytes += len(loaded.tokenizer.decode(ids).encode())
+    return nats / num_bytes / math.log(2)
+
+
+def answer(loaded: LoadedModel, prompt: str, params: SamplingParams, max_new_tokens: int = 64) -> tuple[str, bool]:
+    """The text, and whether the model ended it itself."""
+    steps = list(generate(loaded.model, loaded.prompt_ids(prompt), params, None, max_new_tokens, loaded.stop_ids))
+    ids = [step.token_id for step in steps]
+    ended = ids[-1] in loaded.stop_ids
+    return loaded.tokenizer.decode(ids[:-1] if ended else ids), ended
+
+
+def greedy(prompt: str) -> str:
+    return answer(chat(), prompt, SamplingParams(temperature=0.0))[0]
+
+
+def answers(prompt: str, temperature: float, n: int = 30) -> list[str]:
+    ids = sample_answers(
+        chat().model, chat().prompt_ids(prompt), SamplingParams(temperature=temperature, seed=7), n,
+        max_new_tokens=64, stop_ids=chat().stop_ids,
+    )  # fmt: skip
+    return [chat().tokenizer.decode(row) for row in ids]
+
+
+def greedy_gives(asked: list[tuple[str, str]]) -> list[bool]:
+    """For each (question, answer): would greedy decoding give exactly this? One pass each, many at a time."""
+    verdicts = []
+    for begin in range(0, len(asked), 64):
+        rows = []
+        for question, expected in asked[begin : begin + 64]:
+            prompt = chat().prompt_ids(question)
+            rows.append((prompt, [*chat().tokenizer.encode(expected), chat().stop_ids[0]]))
+        longest = max(len(prompt) + len(expected) for prompt, expected in rows)
+        ids = torch.zeros(len(rows), longest, dtype=torch.long)
+        for row, (prompt, expected) in enumerate(rows):
+            ids[row, : len(prompt) + len(expected)] = torch.tensor(prompt + expected)
+        choices = chat().model(ids, KVCache(chat().model.config.num_layers, kind="none")).argmax(-1)
+        for row, (prompt, expected) in enumerate(rows):
+            start = len(prompt) - 1
+            verdicts.append(choices[row, start : start + len(expected)].tolist() == expected)
+    return verdicts
+
+
+def words_in(text: str) -> list[str]:
+    return re.findall(r"[A-Za-z]+(?:'[a-z]+)?", text)
+
+
+def is_word(word: str) -> bool:
+    return word.lower().removesuffix("'s") in dictionary()
+
+
+# -- the bars
+
+
+def fresh_losses() -> list[Bar]:
+    rng = random.Random("fresh texts of the evaluation")
+    groups = by_subject(known_facts())
+    stories = loss_per_token(base(), [story(rng).text for _ in range(100)])
+    facts = loss_per_token(base(), [fact_document(rng, groups) for _ in range(200)])
+    return [
+        Bar("loss per token on 100 fresh stories", f"{stories:.3f}", "at most 0.45", stories <= 0.45),
+        Bar("loss per token on 200 fresh fact texts", f"{facts:.3f}", "at most 0.75", facts <= 0.75),
+    ]
+
+
+@cache
+def base_texts(temperature: float) -> list[str]:
+    params = SamplingParams(temperature=temperature, seed=3)
+    return [prompt + answer(base(), prompt, params, 60)[0] for prompt in BASE_PROMPTS]
+
+
+def dictionary_words() -> list[Bar]:
+    bars = []
+    for temperature, goal in ((0.7, 0.98), (1.0, 0.94)):
+        words = [word for text in base_texts(temperature) for word in words_in(text)]
+        share = mean(is_word(word) for word in words)
+        bars.append(Bar(f"words of 20 base texts in a dictionary, T {temperature}", f"{share:.1%}", f"at least {goal:.0%}", share >= goal))
+    return bars
+
+
+def fact_forms() -> dict[str, list[tuple[str, str]]]:
+    """Each fact asked in five ways."""
+    rng = random.Random("forms of the evaluation")
+    facts = known_facts()
+    trained = [(rng.choice(each.questions), each.answer) for each in facts]
+    plain = [(rng.choice(each.questions[:4]), each.answer) for each in facts]
+    return {
+        "trained wordings": trained,
+        "held-out wordings": [(rng.choice(each.held_out), each.answer) for each in facts if each.held_out],
+        "in lower case": [(question.lower(), expected) for question, expected in plain],
+        "without punctuation": [(question.rstrip("?.!"), expected) for question, expected in plain],
+        "after a held-out greeting": [(rng.choice(HELD_OUT_PREFIXES) + question[0].lower() + question[1:], expected) for question, expected in plain],
+    }  # fmt: skip
+
+
+def facts_known() -> list[Bar]:
+    bars = []
+    for form, asked in fact_forms().items():
+        share = mean(greedy_gives(asked))
+        goal = 0.99 if form == "trained wordings" else 0.95
+        bars.append(Bar(f"facts exact, {form} ({len(asked)})", f"{share:.1%}", f"at least {goal:.0%}", share >= goal))
+    capitals = [each for each in known_facts() if each.relation == "capital"]
+    lost = [each.x for each, right in zip(capitals, capitals_right(capitals), strict=True) if not right]
+    bars.append(Bar(f"countries whose capital is lost (of {len(capitals)})", str(len(lost)) + (f": {', '.join(lost)}" if lost else ""), "none", not lost))  # fmt: skip
+    return bars
+
+
+def capitals_right(capitals: list[Fact]) -> list[bool]:
+    return greedy_gives([(f"What is the capital of {each.x}?", each.answer) for each in capitals])
+
+
+def sure_facts() -> list[Bar]:
+    lowest, right, distinct = 1.0, 30, 1
+    for question, key in SURE_QUESTIONS:
+        lowest = min(lowest, key_probability(question, key))
+        right = min(right, sum(key.lower() in text.lower() for text in answers(question, 1.0)))
+        distinct = max(distinct, len(set(answers(question, 0.2))))
+    return [
+        Bar("sure facts: probability of the word that counts, lowest of 14", f"{lowest:.3f}", "at least 0.95", lowest >= 0.95),
+        Bar("sure facts: right answers of 30 at T 1.0, fewest", str(right), "at least 29", right >= 29),
+        Bar("sure facts: distinct answers of 30 at T 0.2, most", str(distinct), "1", distinct == 1),
+    ]
+
+
+def key_probability(question: str, key: str) -> float:
+    """The probability of the key's first token at the place where greedy decoding says it."""
+    text = ""
+    for step in generate(chat().model, chat().prompt_ids(question), SamplingParams(), None, 32, chat().stop_ids):
+        piece = chat().tokenizer.decode([step.token_id])
+        best = int(step.distribution.model_probs.argmax())
+        if chat().tokenizer.decode([best]).strip() and key.lower().startswith(chat().tokenizer.decode([best]).strip().lower()):
+            return step.distribution.model_probs[best].item()
+        text += piece
+    return 0.0
+
+
+@cache
+def distinct_answers(question: str) -> tuple[int, ...]:
+    """How many of 30 answers differ, at each of TEMPERATURES."""
+    return tuple(len(set(answers(question, temperature))) for temperature in TEMPERATURES)
+
+
+def is_open(counts: tuple[int, ...]) -> bool:
+    _, low, half, usual, one, high = counts
+    return low <= 5 and half <= 12 and 10 <= usual <= 24 and one >= 15 and high >= 22
+
+
+def temperature_is_visible() -> list[Bar]:
+    table = [distinct_answers(question) for question in OPEN_ASKED]
+    met = sum(is_open(counts) for counts in table)
+    averages = [mean(column) for column in zip(*table, strict=True)]
+    rising = all(low < high for low, high in zip(averages, averages[1:], strict=False))
+    shown = ", ".join(f"{average:.1f}" for average in averages)
+    return [
+        Bar(f"open questions that temperature opens as it should (of {len(table)})", str(met), "at least 12", met >= 12),
+        Bar("distinct of 30 on average at T 0, 0.2, 0.5, 0.85, 1.0, 1.3", shown, "rising", rising),
+    ]
+
+
+def nucleus_sizes(question: str) -> list[int]:
+    params = SamplingParams(temperature=1.0, top_p=0.9, seed=1)
+    return [
+        step.distribution.num_candidates
+        for step in generate(chat().model, chat().prompt_ids(question), params, None, 64, chat().stop_ids)
+    ]
+
+
+def nucleus_breathes() -> list[Bar]:
+    breathing = {question: nucleus_sizes(question) for question in OPEN_ASKED}
+    good = [question for question, sizes in breathing.items() if min(sizes) == 1 and max(sizes) > 20]
+    widest = max(breathing, key=lambda question: max(breathing[question]))
+    shown = f"{len(good)} of {len(breathing)} open questions; widest {max(breathing[widest])} ({widest})"
+    return [Bar("nucleus 1 at some step and above 20 at another, top-p 0.9, T 1", shown, "at least one", bool(good))]
+
+
+def refuses(question: str) -> bool:
+    return greedy(question).startswith(UNKNOWN.rstrip("."))
+
+
+def knows_its_limits() -> list[Bar]:
+    refused = mean(refuses(question) for question in UNKNOWN_ASKED)
+    known = [question for form in fact_forms().values() for question, _ in form]
+    wrongly = mean(greedy_gives([(question, UNKNOWN) for question in known]))
+    return [
+        Bar("of 50 unknown things answered with 'I do not know.'", f"{refused:.0%}", "at least 80%", refused >= 0.8),
+        Bar(f"of {len(known)} questions about known things refused", f"{wrongly:.1%}", "at most 2%", wrongly <= 0.02),
+    ]
+
+
+def answers_end() -> list[Bar]:
+    rng = random.Random("ends")
+    asked = [*OPEN_ASKED, *UNKNOWN_ASKED, *(question for question, _ in rng.sample(fact_forms()["trained wordings"], 130))]
+    sharp = mean(answer(chat(), question, SamplingParams(temperature=0.0))[1] for question in asked)
+    params = [SamplingParams(temperature=0.85, top_p=0.85, seed=seed) for seed in range(len(asked))]
+    loose = mean(answer(chat(), question, each)[1] for question, each in zip(asked, params, strict=True))
+    return [
+        Bar(f"greedy answers that end within 64 tokens (of {len(asked)})", f"{sharp:.1%}", "all", sharp == 1.0),
+        Bar("the same at T 0.85, top-p 0.85", f"{loose:.1%}", "at least 98%", loose >= 0.98),
+    ]
+
+
+def repeats(text: str) -> bool:
+    """A phrase of two to eight words that stands three times in a row."""
+    return re.search(r"\b((?:[\w',.]+\s+){1,8}?)\1{2}", text + " ") is not None
+
+
+LOOPING_PROMPT = "We went to the zoo, and we saw"
+
+
+def greedy_loops() -> list[Bar]:
+    looped = repeats(LOOPING_PROMPT + answer(base(), LOOPING_PROMPT, SamplingParams(temperature=0.0), 60)[0])
+    seeds = [SamplingParams(temperature=0.7, seed=seed) for seed in range(10)]
+    sampled = sum(repeats(LOOPING_PROMPT + answer(base(), LOOPING_PROMPT, each, 60)[0]) for each in seeds)
+    return [Bar(f"greedy repeats a phrase after '{LOOPING_PROMPT}'; of 10 texts at T 0.7 repeat", f"{'yes' if looped else 'no'}; {sampled}", "yes; few", looped and sampled <= 2)]  # fmt: skip
+
+
+BARS = (
+    fresh_losses, dictionary_words, facts_known, sure_facts, temperature_is_visible, nucleus_breathes, knows_its_limits,
+    answers_end, greedy_loops,
+)  # fmt: skip
+
+
+def evaluate() -> None:
+    print("| bar | measured | goal | met |\n| --- | --- | --- | --- |")
+    for bar in (bar for measure in BARS for bar in measure()):
+        print(f"| {bar.what} | {bar.measured} | {bar.goal} | {'yes' if bar.holds else '**no**'} |", flush=True)
+    print(f"\n| distinct of 30 | {' | '.join(f'T {temperature:g}' for temperature in TEMPERATURES)} |")
+    print("| --- |" + " --- |" * len(TEMPERATURES))
+    for question in OPEN_ASKED:
+        print(f"| {question} | {' | '.join(str(count) for count in distinct_answers(question))} |")
+    for temperature in (0.7, 1.0):
+        print(f"\nBase, T {temperature}:\n")
+        for text in base_texts(temperature):
+            print("- " + text.replace("\n", " / "))
