@@ -62,6 +62,7 @@ async ({ range, seen, values, every }) => {
 }
 """
 
+LIVE_TEXT = "document.querySelector('.answer-text').textContent"
 TABS = {  # tab -> what of its picture changes with every move
     "Playground": "[...document.querySelectorAll('.area-distribution .bar-number')].map((e) => e.textContent).join()",
     "One answer": "[...document.querySelectorAll('.area-candidates .bar-number')].map((e) => e.textContent).join()",
@@ -85,6 +86,8 @@ def figures() -> Iterator[Figure]:
             times = moves(page, "#slider-temperature", seen)
             yield one_move(tab, times, gradio)
             yield drag(page, tab, seen)
+            if page.locator("#live").is_visible():
+                yield live_text(page, gradio)
             page.context.close()
         browser.close()
 
@@ -157,6 +160,22 @@ def one_move(tab: str, times: list[float], gradio: list[float]) -> Figure:
         "ratio (ours / Gradio) <= 1.5",
         ratio <= 1.5,
         conditions(f"{MOVES} single moves of temperature over a run of 64 steps; p95 {p95(times):.0f} ms"),
+    )
+
+
+def live_text(page: Page, gradio: list[float]) -> Figure:
+    """From greedy to hot and back: the model writes up to 64 tokens again for each move."""
+    page.locator("#live").check()
+    request = {"range": "#slider-temperature", "seen": LIVE_TEXT, "values": [2, 0] * 12, "pause": 800}
+    times = page.evaluate(MEASURE, request)[4:]
+    return Figure(
+        "One answer, live: slider event to another text written by the model, against Gradio's round trip, median ms",
+        rounded(median(times)),
+        rounded(median(gradio)),
+        rounded(median(times) / median(gradio)),
+        "the text follows within a second",
+        median(times) <= 1000,
+        conditions(f"20 moves between T = 0 and T = 2, up to 64 tokens each; p95 {p95(times):.0f} ms"),
     )
 
 

@@ -16,7 +16,7 @@ export function mount(element, api) {
   const note = node("span.note", {}, head);
   const scale = node("button.small-button", { type: "button", "aria-pressed": "false", title: "Logarithmic axis" }, head, "log");
   const empty = node("p.empty-note", {}, element, "Press Generate: the candidates of each step appear here.");
-  const table = node("div.bars", full ? { role: "list" } : { role: "img" }, element);
+  const table = node("div.bars", full ? { role: "group" } : { role: "img" }, element);
   const curve = full ? sumCurve(table) : null;
   const rowsHolder = node("div.bar-rows", {}, table);
   const tip = tipCard(element);
@@ -41,7 +41,7 @@ export function mount(element, api) {
     now = rereadStep(run, params, step);
     say(note, `T ${params.temperature} · p ${params.top_p} · k ${params.top_k || "off"}`);
     places = shownPlaces(now, run.vocabSize);
-    const rows = pool(rowsHolder, places.length, () => fillRow(node("div.bar-row", full ? { role: "listitem" } : {})));
+    const rows = pool(rowsHolder, places.length, () => fillRow(node("div.bar-row", full ? { role: "button", tabindex: 0 } : {})));
     places.forEach((place, index) => drawRow(rows[index], now, place, run, index));
     curve?.draw(now, places, params, length, rows);
     tip.redraw(now, run, params);
@@ -96,12 +96,22 @@ export function mount(element, api) {
 
   // A token under the pointer explains itself, here and in the formula.
   const rowOf = (event) => event.target.closest(".bar-row");
+  const placeOf = (row) => places[[...rowsHolder.children].indexOf(row)];
   rowsHolder.addEventListener("pointerover", (event) => {
     const row = rowOf(event);
-    if (row && now) look(row, places[[...rowsHolder.children].indexOf(row)]);
+    if (row && now) look(row, placeOf(row));
   });
   rowsHolder.addEventListener("pointerleave", () => look(null, null));
-  if (full) rowsHolder.addEventListener("click", onForce);
+  if (full) {
+    rowsHolder.addEventListener("click", onForce);
+    rowsHolder.addEventListener("focusin", (event) => look(rowOf(event), placeOf(rowOf(event))));
+    rowsHolder.addEventListener("focusout", () => look(null, null));
+    rowsHolder.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();
+      onForce(event);
+    });
+  }
 
   function look(row, place) {
     const { run, params } = api.store.get();
@@ -113,7 +123,7 @@ export function mount(element, api) {
     const row = rowOf(event);
     if (!row || !now || !canFork()) return;
     look(null, null);
-    fork(api.store.get().step, now.ranking[places[[...rowsHolder.children].indexOf(row)]]);
+    fork(api.store.get().step, now.ranking[placeOf(row)]);
   }
 
   return { draw };

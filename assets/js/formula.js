@@ -4,7 +4,7 @@ import { rereadStep } from "./reread.js";
 import { node, percent, say } from "./svg.js";
 
 export function mount(element, api) {
-  const line = node("div.formula", { role: "math" }, element);
+  const line = node("div.softmax", { role: "math" }, element);
   const left = node("span.formula-left", {}, line);
   const parts = [0, 1, 2].map(() => fraction(line));
   const result = node("b.formula-result", {}, line);

@@ -10,6 +10,7 @@ export function mount(element, api) {
   const strip = node("div.token-strip", { role: "listbox", "aria-label": "Tokens of the answer" }, element);
   const empty = node("p.empty-note", {}, element, "The answer appears here, one box for each token.");
   const note = node("p.token-note", {}, element);
+  let shownStep = 0;
   strip.addEventListener("click", (event) => {
     const box = event.target.closest(".token");
     if (box) api.store.set({ step: Number(box.dataset.step) });
@@ -25,6 +26,8 @@ export function mount(element, api) {
     const boxes = pool(strip, run.numSteps, () => node("button.token", { type: "button", role: "option", tabindex: -1 }));
     for (let index = 0; index < run.numSteps; index += 1) drawToken(boxes[index], index, run, reread, step);
     say(note, difference(reread, params));
+    if (step !== shownStep) reveal(strip, boxes[step]);
+    shownStep = step;
   }
 
   function drawToken(box, index, run, reread, step) {
@@ -33,7 +36,7 @@ export function mount(element, api) {
     const differs = Boolean(reread) && reread.firstDifference === index;
     box.dataset.step = index;
     say(box, run.labels[index]);
-    box.className = `token${index === step ? " is-chosen" : ""}${impossible ? " is-impossible" : ""}${differs ? " is-fork" : ""}`;
+    box.className = `token${index === step ? " is-chosen" : ""}${impossible ? " is-impossible" : ""}${differs ? " is-fork" : ""}${run.forced.has(index) ? " is-forced" : ""}`;
     box.style.setProperty("--share", reread ? (0.12 + 0.6 * share).toFixed(3) : "0.12");
     set(box, {
       "aria-selected": String(index === step), tabindex: index === step ? 0 : -1,
@@ -47,6 +50,14 @@ export function mount(element, api) {
   }
 
   return { draw };
+}
+
+/** In a long answer the strip scrolls to the step looked at; the page itself stays where it is. */
+function reveal(strip, box) {
+  if (!box || strip.scrollHeight <= strip.clientHeight) return;
+  const top = box.offsetTop - strip.offsetTop;
+  if (top < strip.scrollTop) strip.scrollTop = top;
+  else if (top + box.offsetHeight > strip.scrollTop + strip.clientHeight) strip.scrollTop = top + box.offsetHeight - strip.clientHeight;
 }
 
 function summary(run) {

@@ -4,7 +4,7 @@ import { node, percent, pool, say, set, svg } from "./svg.js";
 
 const EDGE = { left: 60, right: 14, top: 4, bottom: 26 };
 const HEAD = 30; // of each curve, for its name and its value
-const HEIGHT = 100; // of each curve
+const HEIGHT = 84; // of each curve
 const NARROW = 460; // pixels: below, the words get shorter
 const STRIDE = HEAD + HEIGHT + 8;
 
@@ -28,7 +28,8 @@ function curvesOf(run, reread, isNarrow) {
     },
     {
       name: isNarrow ? "Probability" : "Probability of the token written", values: reread.chosenProb, pale: reread.chosenModelProb, at: (share) => share,
-      marks: [0, 0.5, 1], mark: String, say: (share, step) => `${percent(share)} (model ${percent(reread.chosenModelProb[step])})`,
+      marks: [0, 0.5, 1], mark: String,
+      say: (share, step) => percent(share) + (isNarrow ? "" : ` (model ${percent(reread.chosenModelProb[step])})`),
     },
     {
       name: "Its rank", values: reread.chosenRank, at: (rank) => 1 - log(rank), marks: powers(run.vocabSize), mark: count,

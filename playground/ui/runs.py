@@ -18,7 +18,7 @@ from playground.models.loading import LoadedModel
 
 FORMAT = "recorded run of the decoding playground"
 MOST_STEPS, MOST_TOKENS = 4096, 300_000  # of a file: larger ones are no recording of this page
-LARGEST_FILE = 256 * 1024**2  # bytes
+LARGEST_FILE = 128 * 1024**2  # characters
 
 
 class RunFileError(ValueError):

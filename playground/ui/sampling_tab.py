@@ -63,6 +63,8 @@ def go_on_value(page: Page, question: dict) -> dict:
     loaded = page.models.get(run.model_name)
     if loaded is None:
         return reply | {"problem": f"This run was written by {run.model_name}, which is not on this page."}
+    if len(run.labels) != loaded.model.config.vocab_size:
+        return reply | {"problem": f"This run was written with other tokens than {loaded.name} has on this page."}
     try:
         params = sampling_params(question.get("params"))
         shared, forced_id = int(question.get("shared")), question.get("forced_id")
