@@ -7,12 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from conftest import recorded
 
 from playground.engine.sampling import RULES, SamplingParams
-from playground.engine.trace import Trace
+from playground.engine.trace import Reread, Trace
 
 SCRIPT = Path(__file__).parents[1] / "assets" / "js" / "reread.js"
 
@@ -105,8 +106,7 @@ def test_the_browser_and_python_read_a_recorded_run_alike():
     results = run_browser_side([job(trace, cases) for trace, cases in zip(traces, jobs, strict=True)])
     for trace, cases, answers in zip(traces, jobs, results, strict=True):
         for (params, step), browser in zip(cases, answers, strict=True):
-            assert_all_steps_agree(trace, params, browser)
-            assert_one_step_agrees(trace, params, step, browser["step"])
+            assert_same(trace, params, step, browser)
 
 
 def test_the_browser_draws_no_token_without_probability():
@@ -119,33 +119,6 @@ def test_the_browser_draws_no_token_without_probability():
         assert all(probs[step, token_id] > 0 for step, token_id in enumerate(browser["chosenIds"]))
     even = recorded(torch.zeros(4, 4), [0, 1, 2, 3], [0.0, 0.25, 0.5, 0.75])
     assert run_browser_side([job(even, [(SamplingParams(), 0)])])[0][0]["chosenIds"] == [0, 1, 2, 3]
-
-
-def assert_all_steps_agree(trace: Trace, params: SamplingParams, browser: dict) -> None:
-    python, frame = trace.reread(params), trace.to_frame(params)
-    assert browser["numCandidates"] == python.num_candidates, params
-    assert browser["chosenIds"] == python.chosen_ids, params
-    assert browser["firstDifference"] == python.first_difference, params
-    assert browser["chosenRank"] == frame["rank"].tolist()
-    for theirs, ours in (("entropy", "entropy"), ("chosenProb", "prob"), ("chosenModelProb", "model_prob")):
-        np.testing.assert_allclose(browser[theirs], frame[ours], atol=1e-6, rtol=0, err_msg=f"{theirs}: {params}")
-
-
-def assert_one_step_agrees(trace: Trace, params: SamplingParams, step: int, browser: dict) -> None:
-    python = trace.reread(params).distributions[step]
-    ranking = python.ranking
-    assert browser["ranking"] == ranking.tolist(), params
-    assert browser["numCandidates"] == python.num_candidates
-    assert ranking[browser["chosenPlace"]] == trace.token_ids[step]
-    assert ranking[browser["drawnPlace"]] == trace.reread(params).chosen_ids[step]
-    assert browser["uniform"] == trace.steps[step].uniform
-    assert browser["entropy"] == pytest.approx(python.entropy, abs=1e-6)
-    np.testing.assert_allclose(browser["probs"], python.probs[ranking], atol=1e-6, rtol=0)
-    np.testing.assert_allclose(browser["modelProbs"], python.model_probs[ranking], atol=1e-6, rtol=0)
-    for theirs, ours in zip(browser["stages"], python.stages, strict=True):
-        assert (theirs["name"], theirs["numKept"], theirs["cuts"]) == (ours.name, ours.num_kept, ours.cuts), params
-        assert theirs["keptMass"] == pytest.approx(ours.kept_mass, abs=1e-6), (params, ours.name)
-        np.testing.assert_allclose(theirs["probs"], ours.probs[ranking], atol=1e-6, rtol=0, err_msg=ours.name)
 
 
 def test_a_whole_vocabulary_reads_alike_after_one_slider_and_then_another():
@@ -168,5 +141,58 @@ def test_a_whole_vocabulary_reads_alike_after_one_slider_and_then_another():
     ]
     cases = [(params, step) for step, params in enumerate(moves)]
     for (params, step), browser in zip(cases, run_browser_side([job(trace, cases)])[0], strict=True):
-        assert_all_steps_agree(trace, params, browser)
-        assert_one_step_agrees(trace, params, step, browser["step"])
+        assert_same(trace, params, step, browser)
+
+
+SPLICE = """
+const { rankRun, spliceRank, reread } = await import(process.argv[1]);
+const vocabSize = 50, numSteps = 9, logits = Float32Array.from({ length: 450 }, (_, i) => Math.sin(i * i) * 5);
+const tokenIds = Array.from({ length: 9 }, (_, i) => i * 5), uniforms = tokenIds.map((id) => id / 50);
+const run = () => ({ numSteps, vocabSize, logits, tokenIds, uniforms, promptIds: [1] });
+const base = { ...run(), numSteps: 6, logits: logits.subarray(0, 300), tokenIds: [0, 5, 10, 1, 2, 3] };
+const params = { temperature: 0.7, top_p: 0.8 };
+const told = (run) => JSON.stringify([run.order.ranking, run.order.places, reread(run, params)]);
+for (const shared of [0, 3, 6]) console.log(told(spliceRank(run(), base, shared)) === told(rankRun(run())));
+"""
+
+
+def test_a_run_that_shares_its_beginning_is_ranked_as_if_alone():
+    command = ["node", "--input-type=module", "-e", SPLICE, SCRIPT.as_uri()]
+    assert subprocess.run(command, capture_output=True, text=True).stdout.split() == ["true"] * 3
+
+
+def assert_same(trace: Trace, params: SamplingParams, step: int, browser: dict) -> None:
+    python = trace.reread(params)
+    assert_all_steps_agree(trace, python, trace.to_frame(params), browser)
+    assert_one_step_agrees(trace, python, step, browser["step"])
+
+
+def assert_all_steps_agree(trace: Trace, python: Reread, frame: pd.DataFrame, browser: dict) -> None:
+    params = python.distributions.params
+    assert browser["numCandidates"] == python.num_candidates, params
+    assert browser["chosenIds"] == python.chosen_ids, params
+    assert browser["firstDifference"] == python.first_difference, params
+    assert browser["chosenRank"] == frame["rank"].tolist()
+    for theirs, ours in (("entropy", "entropy"), ("chosenProb", "prob"), ("chosenModelProb", "model_prob")):
+        assert_close(browser[theirs], frame[ours].to_numpy())
+
+
+def assert_one_step_agrees(trace: Trace, python: Reread, step: int, browser: dict) -> None:
+    row = python.distributions[step]
+    ranking = row.ranking
+    assert browser["ranking"] == ranking.tolist()
+    assert browser["numCandidates"] == row.num_candidates
+    assert ranking[browser["chosenPlace"]] == trace.token_ids[step]
+    assert ranking[browser["drawnPlace"]] == python.chosen_ids[step]
+    assert browser["uniform"] == trace.steps[step].uniform
+    assert browser["entropy"] == pytest.approx(row.entropy, abs=1e-6)
+    assert_close(browser["probs"], row.probs[ranking].numpy())
+    assert_close(browser["modelProbs"], row.model_probs[ranking].numpy())
+    for theirs, ours in zip(browser["stages"], row.stages, strict=True):
+        assert (theirs["name"], theirs["numKept"], theirs["cuts"]) == (ours.name, ours.num_kept, ours.cuts)
+        assert theirs["keptMass"] == pytest.approx(ours.kept_mass, abs=1e-6), ours.name
+        assert_close(theirs["probs"], ours.probs[ranking].numpy())
+
+
+def assert_close(theirs: list[float], ours: np.ndarray) -> None:
+    assert np.abs(np.array(theirs) - ours).max() < 1e-6
