@@ -146,6 +146,12 @@ def test_a_bad_request_gets_one_sentence(base, request_):
         ask(base, **request_)
 
 
+def test_a_single_token_has_no_past_and_no_next_token(base):
+    text = ask(base, prompt_ids=[5], token_ids=[7])
+    assert training_value(text) is None and mask_value(text) == {"own": ""} and shapes_value(text) is None
+    assert heat_value(text) and classifier_value(text) and heads_value(text)
+
+
 @pytest.mark.parametrize("num_stored", [2, 3, 4])
 def test_very_short_texts_have_fewer_pictures_and_no_error(base, num_stored):
     text = ask(base, prompt_ids=[5] * (num_stored - 1), token_ids=[9, 7])

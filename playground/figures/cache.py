@@ -21,6 +21,7 @@ def growth_figure(growth: pd.DataFrame, ghosts: dict[str, list[int]]) -> go.Figu
     per_layer = growth.pivot(index="step", columns="layer", values="filled_bytes")
     highest = max([per_layer.sum(axis=1).max(), *(max(sizes) for sizes in ghosts.values())])
     size, unit = unit_of(highest)
+    mode = _mode(len(per_layer))
     figure = go.Figure()
     for layer in per_layer:
         figure.add_scatter(
@@ -28,7 +29,7 @@ def growth_figure(growth: pd.DataFrame, ghosts: dict[str, list[int]]) -> go.Figu
             y=per_layer[layer] / size,
             stackgroup="layers",
             name=f"layer {layer + 1}",
-            mode="lines",
+            mode=mode,
             line={"width": 2, "color": "var(--panel)"},
             fillcolor="var(--pale)",
             hovertemplate=f"%{{y:.1f}} {unit}",
@@ -37,7 +38,7 @@ def growth_figure(growth: pd.DataFrame, ghosts: dict[str, list[int]]) -> go.Figu
         x=per_layer.index,
         y=per_layer.sum(axis=1) / size,
         name="all layers",
-        mode="lines",
+        mode=mode,
         line={"width": 3, "color": "var(--kept)"},
         hovertemplate=f"<b>%{{y:.1f}} {unit}</b>",
     )
@@ -46,7 +47,7 @@ def growth_figure(growth: pd.DataFrame, ghosts: dict[str, list[int]]) -> go.Figu
             x=per_layer.index,
             y=[one / size for one in sizes],
             name=name,
-            mode="lines",
+            mode=mode,
             line={"width": 2.5, "dash": "dash", "color": "var(--muted)"},
             hovertemplate=f"%{{y:.1f}} {unit}",
         )
@@ -68,13 +69,14 @@ def allocated_figure(dynamic: pd.DataFrame, static: pd.DataFrame, static_length:
         ("growing buffer", growing.allocated_bytes, "var(--accent)", "solid", "hv"),
         (f"static buffer, {static_length:,} tokens", fixed.allocated_bytes, "var(--off)", "dash", "linear"),
     )
+    mode = _mode(len(growing))
     figure = go.Figure()
     for name, sizes, colour, dash, shape in lines:
         figure.add_scatter(
             x=sizes.index,
             y=sizes / size,
             name=name,
-            mode="lines",
+            mode=mode,
             line={"width": 3, "color": colour, "dash": dash, "shape": shape},
             fill="tozeroy" if name == "filled" else None,
             hovertemplate=f"%{{y:.1f}} {unit}",
@@ -90,6 +92,7 @@ def allocated_figure(dynamic: pd.DataFrame, static: pd.DataFrame, static_length:
 
 def reads_figure(reads: pd.DataFrame, prompt_length: int) -> go.Figure:
     """In how many later passes each stored row is read. reads: position, query, key, value."""
+    mode = _mode(len(reads))
     figure = go.Figure()
     lines = (
         ("key", "K", 6, "solid"),
@@ -101,7 +104,7 @@ def reads_figure(reads: pd.DataFrame, prompt_length: int) -> go.Figure:
             x=reads.position,
             y=reads[column],
             name=name,
-            mode="lines",
+            mode=mode,
             line={"width": width, "color": f"var(--{column})", "dash": dash, "shape": "hvh"},
             hovertemplate="%{y}",
         )
@@ -120,6 +123,11 @@ def reads_figure(reads: pd.DataFrame, prompt_length: int) -> go.Figure:
         yaxis={"rangemode": "tozero"},
     )
     return figure.update_layout(common)
+
+
+def _mode(num_points: int) -> str:
+    """A line of one point would be invisible."""
+    return "lines" if num_points > 1 else "lines+markers"
 
 
 def _write(

@@ -91,6 +91,8 @@ def _shape(shape: tuple[int, ...]) -> str:
 def mask_value(text: Text) -> dict:
     """For mask.js: what the two wrong masks would do to one row of the model's own scores."""
     ids = text.stored_ids
+    if len(ids) < 3:
+        return {"own": ""}  # nothing, or next to nothing, to hide
     num_rows = min(len(ids), MATRIX_ROWS)
     row = len(ids) - 1 - num_rows // 2
     scores = attention_scores(text.loaded.model, ids, num_rows)[text.layer, 0, row - len(ids)]

@@ -65,8 +65,10 @@ def classifier_value(text: Text) -> dict:
     return {"columns": ["one pass", "cache on", "cache off"], "rows": rows, "note": note}
 
 
-def training_value(text: Text) -> dict:
-    """For table.js."""
+def training_value(text: Text) -> dict | None:
+    """For table.js. A single token has no next one to learn."""
+    if len(text.stored_ids) < 2:
+        return None
     result = train_with_cache(text.loaded.model, text.stored_ids)
     rows = [
         ["loss, cache on", f"{result.loss:.4f} nats per token"],
