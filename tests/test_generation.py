@@ -128,6 +128,17 @@ def test_the_steps_are_those_of_the_whole_text_fed_at_once(model):
     torch.testing.assert_close(torch.stack([step.distribution.logits for step in steps]), whole, atol=1e-5, rtol=0)
 
 
+def test_what_a_run_leaves_can_be_used_like_any_other_tensor(model):
+    """Steps run in inference mode, whose tensors cannot be written or learned from outside; none may leave it."""
+    cache = KVCache(2)
+    steps = list(generate(model, PROMPT, SAMPLED, cache, 4))
+    model(torch.tensor([[7]]), cache)  # writes into the buffers
+    assert cache.position == len(PROMPT) + 4
+    weights = torch.ones(TINY.vocab_size, requires_grad=True)
+    (steps[0].distribution.logits * weights).sum().backward()
+    assert torch.equal(weights.grad, steps[0].distribution.logits)
+
+
 def test_one_seed_one_text(model):
     texts = {
         seed: tokens(generate(model, PROMPT, dataclasses.replace(SAMPLED, seed=seed), None, 12)) for seed in range(8)
