@@ -184,10 +184,10 @@ function drawDraw(card, now, run, step, number) {
 
 function settingOf(name, params) {
   const { temperature, top_k, top_p, min_p } = params;
-  if (name === "temperature") return `T = ${temperature}`;
-  if (name === "top-k") return top_k ? `k = ${top_k.toLocaleString("en")}` : "off";
-  if (name === "top-p") return top_p < 1 ? `p = ${top_p}` : "off";
-  if (name === "min-p") return min_p > 0 ? `${min_p}` : "off";
+  if (name === "temperature") return String(temperature);
+  if (name === "top-k") return top_k ? top_k.toLocaleString("en") : "off";
+  if (name === "top-p") return top_p < 1 ? String(top_p) : "off";
+  if (name === "min-p") return min_p > 0 ? String(min_p) : "off";
   return penaltiesOf(params).join(", ") || "off";
 }
 
