@@ -95,7 +95,7 @@ class Attention(nn.Module):
         if any_tap():
             offer_attention(self, layer, queries, keys, values, mask)
         read = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
-        read = read.view(batch, config.num_heads, num_new, config.head_dim).transpose(1, 2)
+        read = read.reshape(batch, config.num_heads, num_new, config.head_dim).transpose(1, 2)
         return F.linear(read.reshape(batch, num_new, -1), self.output)
 
     def _qk_norm(self) -> Tensor:
