@@ -165,7 +165,8 @@ function drawSide(box, value, side, done, time) {
     const pair = index < both ? (other.token_ids[index] === value.sides[side].token_ids[index] ? "equal" : "other") : "";
     if ((chip.dataset.pair ?? "") !== pair) chip.dataset.pair = pair;
     chip.classList.toggle("is-parting", index === parted && isMade && done[side === "on" ? "off" : "on"] > index);
-    set(chip, { title: `token ${index + 1}, id ${value.sides[side].token_ids[index]}: fed ${fed[index]}` });
+    const title = `token ${index + 1}, id ${value.sides[side].token_ids[index]}: ${fed[index]} fed`;
+    if (chip.title !== title) chip.title = title;
   });
 }
 

@@ -193,7 +193,8 @@ def race_runs(on: Run, off: Run, prompt_length: int, repeats: int = 3) -> Iterat
     for repeat in range(repeats):
         last = repeat + 1 == repeats or (repeat > 0 and time.perf_counter() - start > ENOUGH_SECONDS)
         sides = _Side(ON, timed(on())), _Side(OFF, timed(off()))
-        while running := [side for side in sides if not side.done]:
+        turns = sides[::-1] if repeat % 2 else sides  # who begins changes: the first pass of a repeat may be a slow one
+        while running := [side for side in turns if not side.done]:
             side = min(running, key=lambda side: side.clock)
             side.advance()
             if repeat == 0:

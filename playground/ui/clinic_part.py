@@ -14,7 +14,7 @@ from playground.models.loading import LoadedModel
 from playground.ui.bar import MODEL_QUEUE, Page, prompt_ids_of
 from playground.ui.controls import sampling_params
 from playground.ui.lesson import Section
-from playground.ui.lesson_card import lesson_card
+from playground.ui.lesson_card import TO_THE_TOP, lesson_card
 from playground.ui.panel import figure_json, panel, plot_panel
 
 NUM_TOKENS = 24
@@ -99,7 +99,7 @@ def clinic_part(page: Page, lessons: dict[str, Section]) -> None:
     inputs = [page.model_name, page.prompt, page.controls, fault, hide, case, evidence]
     for test, button in buttons.items():
         button.click(_bound(on_test, test), inputs, evidence, **MODEL_LINE)
-    lesson.click(_bound(on_test, "greedy"), inputs, evidence, **MODEL_LINE)
+    lesson.click(_bound(on_test, "greedy"), inputs, evidence, js=TO_THE_TOP, **MODEL_LINE)
     compare.click(on_formats, [page.model_name, page.prompt], [gaps, words], **MODEL_LINE)
     quiet = {"show_progress": "hidden", "queue": False}
     fault.change(on_fault, None, evidence, **quiet)

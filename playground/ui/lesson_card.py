@@ -4,6 +4,11 @@ import gradio as gr
 
 from playground.ui.lesson import Section
 
+# For an event of a lesson's button: shows the top of the tab's part, where the answer appears.
+TO_THE_TOP = (
+    "(...given) => { document.querySelector('#race-parts').scrollIntoView({ behavior: 'smooth' }); return given; }"
+)
+
 
 def lesson_card(key: str, section: Section) -> gr.Button | None:
     """Title and text of a lesson; a line `> words` of its text becomes a button, returned for the tab to wire."""

@@ -1,15 +1,17 @@
 """Cache on and off: one answer written twice, the work beside it, and the usual causes when it is not the same."""
 
+from itertools import takewhile
+
 import gradio as gr
 
 from playground.experiments.race import race
 from playground.experiments.sweep import text_of_length
 from playground.figures.race import cumulative_figure, step_times_figure
-from playground.ui.bar import MODEL_QUEUE, Page, prompt_ids_of
+from playground.ui.bar import MODEL_QUEUE, Page, StopFlags, prompt_ids_of
 from playground.ui.clinic_part import clinic_part
 from playground.ui.controls import new_tokens, sampling_params
 from playground.ui.lesson import Section, read_lesson
-from playground.ui.lesson_card import lesson_card
+from playground.ui.lesson_card import TO_THE_TOP, lesson_card
 from playground.ui.panel import figure_json, panel, plot_panel
 from playground.ui.race_view import race_values
 from playground.ui.sweep_part import first_token_part, sweep_part
@@ -51,21 +53,28 @@ def _race_part(page: Page, lessons: dict[str, Section]) -> None:
     with gr.Row(elem_classes="lessons"):
         buttons = {key: lesson_card(key, lessons[key]) for key in ("K5", "K13", "K2")}
 
-    def on_start(model_name, prompt, controls, past_stop):
+    stops = StopFlags()
+
+    def on_start(model_name, prompt, controls, past_stop, request: gr.Request):
         loaded, params, count = page.models[model_name], sampling_params(controls), new_tokens(controls)
         prompt_ids = prompt_ids_of(loaded, prompt)
+        ticks, flag = race(loaded, prompt_ids, params, count, past_stop=past_stop), stops.start(request.session_hash)
         value = None
-        for value in race_values(
-            loaded, prompt_ids, count, race(loaded, prompt_ids, params, count, past_stop=past_stop)
-        ):
+        for value in race_values(loaded, prompt_ids, count, takewhile(lambda _: not flag.is_set(), ticks)):
             yield value, gr.skip(), gr.skip()
+        if flag.is_set():
+            yield stopped(value), gr.skip(), gr.skip()
+            return
         result = value["result"]
         on, off = result["seconds"]["on"], result["seconds"]["off"]
         yield (
-            gr.skip(),
+            value | {"phase": "done", "status": None},
             figure_json(step_times_figure(on, off)),
             figure_json(cumulative_figure(on, off, result["pays_from"])),
         )
+
+    def on_stop(request: gr.Request):
+        stops.stop(request.session_hash)
 
     def on_course(model_name, controls):
         return course_prompt(page.models[model_name]), controls | {"max_new_tokens": COURSE_NEW}, True
@@ -83,11 +92,14 @@ def _race_part(page: Page, lessons: dict[str, Section]) -> None:
             [page.model_name, page.controls],
             [page.prompt, page.controls, past_stop],
             show_progress="hidden",
+            js=TO_THE_TOP,
         )
         runs.append(ready.success(on_start, inputs, outputs, **MODEL_LINE))
-    one = buttons["K13"].click(on_one_token, page.controls, page.controls, show_progress="hidden")
+    one = buttons["K13"].click(on_one_token, page.controls, page.controls, show_progress="hidden", js=TO_THE_TOP)
     runs.append(one.success(on_start, inputs, outputs, **MODEL_LINE))
-    stop.click(stopped, racers, racers, cancels=runs, queue=False, show_progress="hidden")
+    # What a cancelled run still had under way may arrive after a change made in the same event, so this comes after it.
+    halted = stop.click(on_stop, cancels=runs, queue=False)
+    halted.then(stopped, racers, racers, queue=False, show_progress="hidden")
     for run in runs:
         run.failure(stopped, racers, racers, queue=False, show_progress="hidden")
 

@@ -40,7 +40,6 @@ def race_values(
         if tick.result or perf_counter() - shown_at > TICK_SECONDS:
             yield value
             shown_at = perf_counter()
-    yield value | {"phase": "done", "status": None}
 
 
 def result_view(loaded: LoadedModel, result: RaceResult) -> dict:

@@ -76,21 +76,23 @@ def first_token_part(page: Page, lessons: dict[str, Section]) -> None:
 
 def _measurement_part(page: Page, what: Measurement, lesson: str, lessons: dict[str, Section]) -> None:
     kept: dict[str, dict[int, RaceResult]] = {}  # by model name and prompt length
-    with gr.Row(elem_classes="race-buttons"):
-        start = gr.Button(what.button, variant="primary", elem_id=f"{what.key}-start", scale=0, min_width=240)
-        stop = gr.Button("Stop", elem_id=f"{what.key}-stop", scale=0, min_width=100)
-        status = gr.Markdown(what.before, elem_id=f"{what.key}-status", elem_classes="race-status")
-    with gr.Column(elem_classes="card"):
-        gr.Markdown(what.title, elem_classes="card-title")
-        picture = plot_panel(elem_id=f"{what.key}-picture")
-    with gr.Row(elem_classes="lessons"):
-        lesson_button = lesson_card(lesson, lessons[lesson])
 
     def show(model_name: str) -> dict:
         results = kept.get(model_name, {})
         if not results:
             return {}  # None would leave the picture of the other model
         return figure_json(what.figure(page.models[model_name], [results[length] for length in sorted(results)]))
+
+    with gr.Row(elem_classes="race-buttons"):
+        start = gr.Button(what.button, variant="primary", elem_id=f"{what.key}-start", scale=0, min_width=240)
+        stop = gr.Button("Stop", elem_id=f"{what.key}-stop", scale=0, min_width=100)
+        status = gr.Markdown(what.before, elem_id=f"{what.key}-status", elem_classes="race-status")
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(what.title, elem_classes="card-title")
+        first_model = next(iter(page.models))
+        picture = plot_panel(lambda: show(first_model), elem_id=f"{what.key}-picture")  # asked at each page load
+    with gr.Row(elem_classes="lessons"):
+        lesson_button = lesson_card(lesson, lessons[lesson])
 
     def on_length(index: int, model_name: str) -> Iterator[tuple]:
         loaded = page.models[model_name]
@@ -114,9 +116,8 @@ def _measurement_part(page: Page, what: Measurement, lesson: str, lessons: dict[
     events = [first]
     for index in range(1, what.most_lengths):
         events.append(events[-1].success(_at(on_length, index), page.model_name, outputs, **MODEL_LINE))
-    stop.click(
-        lambda: "Stopped. What was measured stays.", None, status, cancels=events, queue=False, show_progress="hidden"
-    )
+    halted = stop.click(None, cancels=events, queue=False)
+    halted.then(lambda: "Stopped. What was measured stays.", None, status, queue=False, show_progress="hidden")
     page.model_name.change(show, page.model_name, picture, show_progress="hidden", queue=False)
 
 
