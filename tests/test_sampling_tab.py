@@ -2,9 +2,13 @@
 
 import json
 import re
+from dataclasses import asdict
 
 import pytest
 from playwright.sync_api import Page, expect
+
+from playground.engine.generation import generate as generate_steps
+from playground.engine.sampling import SamplingParams
 
 TEXT = "#live-answer .answer-text"
 
@@ -70,17 +74,33 @@ def test_stages_stand_in_the_order_of_the_rule_and_say_which_binds(tab: Page):
     expect(tab.locator(".stage.is-binding")).to_have_count(0)
 
 
-def test_the_text_follows_the_hand_and_is_what_generate_would_write(tab: Page):
-    preset(tab, "All off")
-    settled(tab)
+SETTINGS = [
+    {"temperature": 1.4},
+    {"temperature": 0.7, "top_p": 0.9, "rule": "llama.cpp", "seed": 5},
+    {"temperature": 1.9, "top_k": 40, "min_p": 0.02, "presence_penalty": 0.7, "rule": "minimind"},
+    {"temperature": 1.2, "repetition_penalty": 1.3, "penalty_counts_prompt": False, "rule": "vllm"},
+    {"temperature": 0.0, "frequency_penalty": 0.4},
+]
+
+
+def test_the_text_follows_the_hand_and_is_what_the_model_writes_under_those_settings(tab: Page, chat, base):
+    loaded = {each.name: each for each in (chat, base)}[tab.get_by_label("Model", exact=True).input_value()]
+    prompt_ids = loaded.prompt_ids(tab.get_by_label("Prompt", exact=True).input_value())
     texts = set()
-    for temperature in (0.4, 1.3, 1.9):
-        slide(tab, "temperature", temperature)
-        followed = settled(tab)
-        generate(tab)
-        assert settled(tab) == followed, f"at T = {temperature} the text of the sliders is not the model's"
-        texts.add(followed)
-    assert len(texts) > 1
+    for settings in SETTINGS:
+        params = SamplingParams(**{"seed": 1} | settings)
+        tab.evaluate(
+            """async (settings) => {
+              const main = document.querySelector("script[type=module][src*='main.js']").src;
+              (await import(main.replace("main.js", "controls.js"))).setControls(settings);
+            }""",
+            asdict(params),
+        )
+        steps = generate_steps(loaded.model, prompt_ids, params, None, 24, loaded.stop_ids)
+        text = "".join(loaded.tokenizer.stream(step.token_id for step in steps))
+        expect(tab.locator(TEXT)).to_have_text(text, timeout=15_000, use_inner_text=False)
+        texts.add(text)
+    assert len(texts) == len(SETTINGS)
 
 
 def test_a_frozen_answer_is_struck_where_it_became_impossible(tab: Page):
