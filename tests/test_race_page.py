@@ -11,7 +11,7 @@ from playground.experiments.clinic import FAULTS, hidden_fault
 from playground.ui.clinic_part import diagnosis, reading
 from playground.ui.lesson import read_lesson
 from playground.ui.race_tab import stopped
-from playground.ui.race_view import big_number, ratio, seconds_text
+from playground.ui.race_view import big_number, power_text, ratio, seconds_text
 
 DONE = "#race-panel .panel-body[data-phase=done]"
 
@@ -194,6 +194,7 @@ def test_two_visitors_take_turns(chromium: Browser, page_url: str, monkeypatch: 
 def test_numbers_are_written_for_people():
     assert [seconds_text(value) for value in (None, 0.00123, 0.0456, 1.5)] == ["–", "1.23 ms", "46 ms", "1.50 s"]
     assert [big_number(value) for value in (999, 15_200_000_000, 291_000_000)] == ["999", "15.2 billion", "291 million"]
+    assert [power_text(value) for value in (0.0, 2.04e-5, 1.5)] == ["0", "2.0 · 10⁻⁵", "1.5"]
     assert ratio(None, 1.0) == "–" and ratio(6.0, 2.0) == "3.0 ×"
 
 

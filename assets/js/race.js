@@ -24,7 +24,6 @@ export function mount(element, api) {
       ? "Waiting for the model: runs go one after another, so that none disturbs another's clock …"
       : "Press Start: the same prompt, settings and seed, once with the cache and once without.");
     view.empty.hidden = Boolean(value);
-    view.playback.hidden = !value;
     if (!value) { stop(); drawEmpty(view); api.store.set({ race: null }); return; }
     const isNew = before?.id !== value.id;
     if (isNew) { stop(); time = 0; revealed = false; }
@@ -74,6 +73,7 @@ export function mount(element, api) {
     view.playhead.value = whole ? (1000 * time) / whole : 0;
     view.playhead.setAttribute("aria-valuetext", milliseconds(time));
     say(view.play, playing ? "❚❚ Pause" : time < whole ? "▶ Go on" : "↻ Replay");
+    view.playback.hidden = value.phase === "running" && time === 0;
     const slower = 1 / rate();
     say(view.pace, `${milliseconds(time)} of the runs' own clocks${slower > 1.5 ? ` · shown ${slower.toFixed(0)} × slower than they ran` : ""}`);
     drawResult(view, value, revealed);
@@ -106,13 +106,13 @@ function build(element) {
       steps: node("p.race-steps", {}, box), tokens: node("div.race-tokens", { role: "list" }, box),
     };
   }
+  view.status = node("p.race-status", { role: "status" }, view.stage);
   const playback = view.playback = node("div.race-playback", {}, view.stage);
   view.play = node("button.small-button", { type: "button" }, playback, "↻ Replay");
   view.playhead = node("input", { type: "range", min: 0, max: 1000, step: 1, value: 0, "aria-label": "Point in time of the runs" }, playback);
   view.pace = node("span.race-pace", {}, playback);
   view.speed = node("select", { "aria-label": "Speed of the replay" }, playback);
   for (const [speed, words] of SPEEDS) node("option", { value: speed }, view.speed, words);
-  view.status = node("p.race-status", { role: "status" }, view.stage);
   view.verdict = node("p.verdict", {}, view.stage);
   view.ratios = node("div.race-ratios", {}, view.stage);
   view.table = node("table.compare-table.race-table", {}, view.stage);
@@ -133,6 +133,7 @@ function drawEmpty(view) {
     tokens.textContent = "";
     box.classList.remove("is-over");
   }
+  view.playback.hidden = true;
   drawResult(view, {}, false);
 }
 

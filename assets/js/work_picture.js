@@ -69,7 +69,7 @@ export function mount(element, api) {
     const edge = Array.from({ length: made }, (_, step) => `L${x(start(step)).toFixed(1)},${y(step).toFixed(1)}V${y(step + 1).toFixed(1)}`);
     set(panel.stored, { d: made ? `M${x(0)},${y(0)}${edge.join("")}L${x(0)},${y(made)}Z` : null });
     const rows = fed.slice(0, made).reduce((sum, count, step) => sum + (side === "on" ? start(step) : step ? count - 1 : 0), 0);
-    set(panel.words, { x: x(0.42 * prompt + 0.2 * made), y: (y(0) + y(most)) / 2 });
+    set(panel.words, { x: x(0.5 * prompt + 0.25 * most), y: (y(0) + y(most)) / 2 });
     say(panel.words, rows && row * made > 60 ? `${rows.toLocaleString("en")} ${side === "on" ? "only read" : "computed again"}` : "");
     set(panel.axis, { x: x(0), y: height - 10 });
     say(panel.axis, `P = ${prompt}`);

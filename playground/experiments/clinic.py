@@ -56,7 +56,7 @@ FAULTS = {
     "bfloat16": Fault(
         "Both sides in bfloat16",
         "The model computes with 8 significant bits.",
-        "A gap hundreds of times rounding, though the first token agrees; in float32 it is gone. Tokens part only "
+        "A gap thousands of times rounding, though the first token agrees; in float32 it is gone. Tokens part only "
         "where two were close.",
     ),
     "float16": Fault(

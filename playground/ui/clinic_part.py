@@ -16,6 +16,7 @@ from playground.ui.controls import sampling_params
 from playground.ui.lesson import Section
 from playground.ui.lesson_card import TO_THE_TOP, lesson_card
 from playground.ui.panel import figure_json, panel, plot_panel
+from playground.ui.race_view import power_text
 
 NUM_TOKENS = 24
 KEPT_TESTS = 8
@@ -168,6 +169,6 @@ def diagnosis(guess: str, truth: str) -> str:
 def format_words(dtype: str, result: RaceResult) -> str:
     outcome = "all tokens equal" if result.equal else f"tokens part at token {result.first_difference + 1}"
     return (
-        f"- **{dtype}**: largest gap {result.largest_gap:.1e}; {outcome}. At {len(result.near_ties)} of "
+        f"- **{dtype}**: largest gap {power_text(result.largest_gap)}; {outcome}. At {len(result.near_ties)} of "
         f"{len(result.gaps)} steps the two best tokens stand close enough for it to turn them over."
     )

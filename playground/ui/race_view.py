@@ -21,7 +21,7 @@ def race_values(
         "prompt_length": len(prompt_ids),
         "max_new": max_new_tokens,
         "sides": {side: {"token_ids": [], "labels": [], "fed": [], "clock": []} for side in (ON, OFF)},
-        "status": "Both sides are writing, in turn on the same cores.",
+        "status": "Both sides are writing, in turn on the same cores. A run too quick to watch is shown slowly after.",
         "result": None,
     }
     shown_at = perf_counter()
@@ -33,7 +33,7 @@ def race_values(
             side["fed"].append(tick.num_fed)
             side["clock"].append(tick.clock)
         else:
-            value["status"] = f"Timing again for the medians: run {tick.repeat + 1} of {tick.repeats}."
+            value["status"] = f"Writing it again, only for the clocks: run {tick.repeat + 1} of {tick.repeats}."
         if tick.result:
             value["result"] = result_view(loaded, tick.result)
             value["max_new"] = max(len(side["token_ids"]) for side in value["sides"].values())
@@ -57,7 +57,7 @@ def result_view(loaded: LoadedModel, result: RaceResult) -> dict:
 
 
 def verdict(result: RaceResult) -> str:
-    gap = f"The largest difference of a logit is {result.largest_gap:.1e}."
+    gap = f"The largest difference of a logit is {power_text(result.largest_gap)}."
     if result.equal:
         count = len(result.on.token_ids)
         return f"✓ {'All ' if count > 1 else ''}{count} token{'s are' if count > 1 else ' is'} equal. {gap}"
@@ -147,6 +147,14 @@ def seconds_text(seconds: float | None) -> str:
     if milliseconds < 10:
         return f"{milliseconds:.2f} ms"
     return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{seconds:.2f} s"
+
+
+def power_text(value: float) -> str:
+    """0.00002 as 2.0 · 10⁻⁵, for people in the last row."""
+    if value == 0 or value >= 0.01:
+        return f"{value:.2g}"
+    digits, _, power = f"{value:.1e}".partition("e")
+    return f"{digits} · 10" + str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def big_number(count: int) -> str:
