@@ -199,13 +199,44 @@ class _Grower:
 
 
 def _feed(loaded_model: LoadedModel, waiting: _Waiting) -> tuple[KVCache, list[_Branch], Tensor]:
-    """One forward pass, a token a branch: (B, V) logits."""
+    """One forward pass, a token a branch: the branches in the order of the cache's rows, and logits (B, V)."""
     model = loaded_model.model
     cache = waiting.cache if waiting.last_use else waiting.cache.clone()
-    if waiting.parents != list(range(waiting.num_parents)):
+    branches = waiting.branches
+    if len(branches) > waiting.num_parents:
         cache.select_rows(waiting.parents)
-    fed = torch.tensor([[branch.token_ids[-1]] for branch in waiting.branches], device=model.device)
-    return cache, waiting.branches, model(fed, cache, last_only=True)[:, -1].float()
+    else:
+        rows = _rows_to_keep(waiting.parents)
+        branches = [branches[place] for place in rows]
+        _move_rows(cache, [waiting.parents[place] for place in rows])
+    fed = torch.tensor([[branch.token_ids[-1]] for branch in branches], device=model.device)
+    return cache, branches, model(fed, cache, last_only=True)[:, -1].float()
+
+
+def _rows_to_keep(parents: list[int]) -> list[int]:
+    """An order of the branches that leaves most of them in the row of their parent: a long past is not copied."""
+    order: list[int | None] = [None] * len(parents)
+    others = []
+    for place, parent in enumerate(parents):
+        if parent < len(order) and order[parent] is None:
+            order[parent] = place
+        else:
+            others.append(place)
+    return [others.pop() if place is None else place for place in order]
+
+
+def _move_rows(cache: KVCache, parents: list[int]) -> None:
+    """As `select_rows`, for no more rows than there are, where no row that is overwritten is anybody's parent."""
+    moved = [row for row, parent in enumerate(parents) if row != parent]
+    sources = [parents[row] for row in moved]
+
+    def move(tensor: Tensor) -> Tensor:
+        if moved:
+            tensor[moved] = tensor[sources]
+        return tensor[: len(parents)]
+
+    for layer in cache.layers:
+        layer.map_rows(move)
 
 
 def _leaves(loaded_model: LoadedModel, branch: _Branch, reason: str) -> Iterator[Leaf]:
