@@ -21,8 +21,8 @@ QUESTION, STORY = "What should I do today?", "Once upon a time"
 
 def figures() -> Iterator[Figure]:
     chat, base = load_model("minimind-chat"), load_model("minimind-base")
-    # A question after a text, as long as the course's prompt; the question alone, where sharing the prompt saves little;
-    # and the worst case: next to no prompt, rows that never end and soon all differ.
+    # A question after a text, about as long as the course's prompt; the question alone, where sharing the prompt saves
+    # little; and the worst case: next to no prompt, rows that never end and soon all differ.
     after_text = f"{text_of_length(chat, PROMPT_TOKENS - 8)} {QUESTION}"
     yield sweep_against_transformers(chat, after_text, goal=5)
     yield sweep_against_transformers(chat, QUESTION, goal=4)
