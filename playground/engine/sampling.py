@@ -255,9 +255,10 @@ def rank(logits: Tensor) -> Tensor:
     # numpy sorts plain integers many times faster than torch sorts floats with their places. The bits of a float32,
     # negative ones with their low bits turned over, order as the float does; the token id breaks ties below them.
     bits = (logits + 0.0).view(torch.int32)  # + 0.0 makes -0.0 equal to 0.0
-    ordered = bits ^ ((bits >> 31) & 0x7FFFFFFF)
-    keys = (~ordered).long() << 32 | torch.arange(logits.shape[-1])
-    return torch.from_numpy(np.sort(keys.numpy(), axis=-1) & 0xFFFFFFFF)
+    ordered = (bits >> 31).bitwise_and_(0x7FFFFFFF).bitwise_xor_(bits)
+    keys = ordered.bitwise_not_().long().bitwise_left_shift_(32).bitwise_or_(torch.arange(logits.shape[-1]))
+    keys.numpy().sort(axis=-1)
+    return keys.bitwise_and_(0xFFFFFFFF)
 
 
 def penalize(logits: Tensor, seen: Iterable[Sequence[int]], params: SamplingParams) -> Tensor:
