@@ -50,6 +50,17 @@ def preset(page: Page, name: str) -> None:
     page.locator(".presets").get_by_role("button", name=name, exact=True).click()
 
 
+def set_controls(page: Page, settings: dict) -> None:
+    """All sliders at once, as a preset does."""
+    page.evaluate(
+        """async (settings) => {
+          const main = document.querySelector("script[type=module][src*='main.js']").src;
+          (await import(main.replace("main.js", "controls.js"))).setControls(settings);
+        }""",
+        settings,
+    )
+
+
 def stage_names(page: Page) -> list[str]:
     return page.locator(".stage").evaluate_all("stages => stages.map((stage) => stage.dataset.stage)")
 
@@ -69,7 +80,10 @@ def test_stages_stand_in_the_order_of_the_rule_and_say_which_binds(tab: Page):
     preset(tab, "Greedy")
     expect(tab.locator(".stage.is-binding")).to_have_attribute("data-stage", "temperature")
     expect(tab.locator("[data-stage=top-k] .stage-why")).to_have_text("Off.")
+    set_controls(tab, {"presence_penalty": 1})
+    expect(tab.locator("[data-stage=penalty] .stage-setting")).to_have_text("presence 1")
     preset(tab, "All off")
+    expect(tab.locator("[data-stage=penalty] .stage-setting")).to_have_text("off")
     expect(tab.locator(".stages-verdict")).to_contain_text("Nothing cuts")
     expect(tab.locator(".stage.is-binding")).to_have_count(0)
 
@@ -89,13 +103,7 @@ def test_the_text_follows_the_hand_and_is_what_the_model_writes_under_those_sett
     texts = set()
     for settings in SETTINGS:
         params = SamplingParams(**{"seed": 1} | settings)
-        tab.evaluate(
-            """async (settings) => {
-              const main = document.querySelector("script[type=module][src*='main.js']").src;
-              (await import(main.replace("main.js", "controls.js"))).setControls(settings);
-            }""",
-            asdict(params),
-        )
+        set_controls(tab, asdict(params))
         steps = generate_steps(loaded.model, prompt_ids, params, None, 24, loaded.stop_ids)
         text = "".join(loaded.tokenizer.stream(step.token_id for step in steps))
         expect(tab.locator(TEXT)).to_have_text(text, timeout=15_000, use_inner_text=False)

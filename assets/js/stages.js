@@ -14,8 +14,10 @@ const RULE_WORDS = {
   "llama.cpp": "Temperature last: the cuts see the model's own probabilities, so T never changes how many tokens stay.",
 };
 
+const PENALTIES_OFF = { repetition_penalty: 1, presence_penalty: 0, frequency_penalty: 0 };
+
 export function mount(element, api) {
-  const presets = api.props.value?.presets ?? [];
+  const presets = (api.props.value?.presets ?? []).map((preset) => ({ ...preset, settings: { ...PENALTIES_OFF, ...preset.settings } }));
   const head = node("div.card-head.stages-head", {}, element);
   node("h2", {}, head, "From logits to one token");
   const rules = choiceOf(head, "Order as in", Object.entries(RULE_NAMES), (rule) => setControls({ rule }));
