@@ -472,6 +472,11 @@ def test_a_greedy_answer_is_the_same_among_others_up_to_rounding(tiny):
         assert (result.text == result.text_alone) == (result.first_flip is None)
 
 
+def test_what_others_write_after_the_greedy_row_has_ended_is_not_its_text(chain):
+    results = greedy_among_others(chain, "h")
+    assert {(result.text, result.text_alone, result.first_flip) for result in results} == {("a", "a", None)}
+
+
 def test_a_batch_that_disturbs_its_rows_is_noticed(tiny):
     """The judge itself: a model that adds 0.5 to one logit in a batch."""
 
