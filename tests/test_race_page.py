@@ -68,6 +68,16 @@ def test_a_quick_run_is_shown_in_slow_motion_and_can_be_scrubbed(browser_page: P
     expect(page.locator(".race .verdict")).to_contain_text("✓")
 
 
+def test_a_replay_goes_on_out_of_sight(browser_page: Page):
+    """Pictures of a hidden tab have no width: drawn there, their cells got negative ones."""
+    page = browser_page
+    open_part(page, "Race")
+    page.get_by_role("button", name="Start both").click()
+    expect(page.get_by_role("button", name="Pause")).to_be_visible(timeout=30_000)
+    page.get_by_role("tab", name="Playground").click()
+    page.wait_for_timeout(600)  # the window's own check fails on errors in the console
+
+
 def test_a_run_can_be_stopped_and_the_next_one_starts(race_page: Page):
     page = race_page
     page.get_by_role("button", name="183 + 64: the course's numbers").click()
