@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from training.corpus import build_corpus
+from training.evaluate import evaluate
 from training.export import export
 from training.fetch import fetch
 from training.finetune import finetune
@@ -31,6 +32,7 @@ def stages(output: Path) -> dict[str, Callable[[Recipe], object]]:
         "pretrain": pretrain,
         "finetune": finetune,
         "export": lambda recipe: export(recipe, output),
+        "evaluate": lambda recipe: evaluate() if output == MODEL_FOLDER else None,
     }
 
 

@@ -23,8 +23,8 @@ class Pair:
     answer: str
 
 
-def open_pair(rng: random.Random, asked: Open) -> Pair:
-    x = rng.choice(asked.about)
+def open_pair(rng: random.Random, asked: Open, unknowns: "Unknowns") -> Pair:
+    x = unknowns.word(rng) if asked.anything and rng.random() < 0.25 else rng.choice(asked.about)
     drawn = {name: zipf_choice(rng, choices, asked.exponent) for name, choices in asked.slots.items()}
     question = proper(rng.choice(asked.questions).format(x=x))
     answer = asked.answer.format(x=x, **drawn).replace("{x}", x)  # a drawn opinion names the thing, too
@@ -54,8 +54,10 @@ class Unknowns:
         """What one might take for an element, or a real word that has no opposite, beside plain made-up words."""
         if relation == "symbol" and rng.random() < 0.6:
             return self.word(rng) + rng.choice(["ium", "on", "ite", "ine", "um"])
+        if relation == "group" and rng.random() < 0.7:
+            return plural(self.word(rng))
         if relation in ("opposite", "symbol", "next") and rng.random() < 0.4:
-            return rng.choice(WORDS[rng.choice(["toy", "food", "animal", "clothes"])])
+            return rng.choice(WORDS[rng.choice(["toy", "food", "animal", "clothes", "place", "color"])])
         return self.word(rng)
 
     def country(self, rng: random.Random) -> str:
@@ -92,6 +94,7 @@ class Unknowns:
         return template.replace("{d}", number, 1).format(
             n=self.word(rng) if rng.random() < 0.7 else self.country(rng), p=self.person(rng), t=self.title(rng),
             c=rng.choice(self.countries), r=rng.choice(self.towns), d=rng.randint(11, 999),
+            o=rng.choice(WORDS[rng.choice(["toy", "food", "place"])]), k=rng.choice(WORDS["color"]),
         )  # fmt: skip
 
 
@@ -132,14 +135,20 @@ def reading_pair(rng: random.Random) -> Pair:
     return Pair("reading", f"{opening}{told.text} {rng.choice(questions[answer])}", proper(answer))
 
 
+def weight(fact: Fact) -> int:
+    """How often a fact is asked beside the others: what a class will ask first must be sure."""
+    if fact.subject in FAMOUS_NAMES or fact.relation == "common":
+        return 4
+    return 3 if fact.relation in ("opposite", "sound", "legs", "next", "color", "baby") else 1
+
+
 class ChatData:
     """Draws pairs without end. The i-th pair depends on the seed alone."""
 
     def __init__(self, recipe: Recipe):
         self.facts = all_facts(recipe)
         self.known_questions = {question for fact in self.facts for question in (*fact.questions, *fact.held_out)}
-        often = {True: 4, False: 1}
-        self.weights = [often[each.subject in FAMOUS_NAMES or each.relation == "common"] for each in self.facts]
+        self.weights = [weight(each) for each in self.facts]
         towns = json.loads((recipe.file("raw") / "countries.json").read_text())["cities"]
         self.unknowns = Unknowns(self.facts, towns)
 
@@ -156,7 +165,7 @@ class ChatData:
         if kind == "unknown":
             return Pair(kind, dressed(rng, self.unknown_question(rng)), UNKNOWN)
         if kind == "open":
-            return open_pair(rng, rng.choice(OPEN_QUESTIONS))
+            return open_pair(rng, rng.choice(OPEN_QUESTIONS), self.unknowns)
         return memory_pair(rng, self.unknowns) if kind == "memory" else reading_pair(rng)
 
 

@@ -1,3 +1,5 @@
+# fmt: off
+# ruff: noqa: E501  (tables of words: one wording or list per line, however long)
 """What the chat model may be asked that has no one answer, and questions that it can't answer: words only."""
 
 from dataclasses import dataclass, field
@@ -12,6 +14,7 @@ class Open:
     answer: str
     slots: dict[str, tuple[str, ...]]
     about: tuple[str, ...] = field(default=("",))  # fills {x} in the question and the answer
+    anything: bool = False  # now and then {x} is a made-up word, so that copying is learned and not a list of words
 
     @property
     def exponent(self) -> float:
@@ -71,9 +74,9 @@ HOBBIES = words("reading, painting, singing, cooking, dancing, running, swimming
 HOBBY_WHY = words("It is fun., It is good for you., You can do it at home., You can do it with friends., It makes you calm., It is easy to start., You learn a lot., It costs nothing., It is never boring., You can do it all year.")
 SECRETS = words("I love cookies, I can not swim, I once lost a shoe, I talk to cats, I am afraid of mice, I sing at night, I like rain, I have a red hat, I hid a coin, I dream of flying, I ate your cake, I count the stars, I sleep all day, I like spiders, I know a king, I never sleep")
 SECRET_MORE = words("Do not tell anyone., Now you know., Please keep it., It is true., Nobody knows it., Is that strange?, I feel better now., Tell me yours., Shh!, It is a big secret.")
-PETS, FARM, WILD = words("dog, cat, rabbit, mouse, bird, fish, hamster, turtle, parrot, snake"), words("cow, horse, pig, sheep, duck, goat, chicken, goose, donkey, turkey"), words("lion, bear, elephant, tiger, monkey, wolf, fox, giraffe, zebra, snake")  # fmt: skip
-FRUIT, DAIRY, OTHER = words("apples, bananas, pears, oranges, grapes, plums, lemons, berries, peaches, tomatoes"), words("milk, cheese, butter, eggs, cream, yogurt, bread, rice, flour, oil"), words("bread, tea, sugar, salt, coffee, soap, honey, nuts, jam, soup")  # fmt: skip
-BAG_A, BAG_B, BAG_C = words("a book, a map, a hat, a coat, a knife, a lamp, a tent, a cup, a rope, a pen"), words("some water, some bread, an apple, some cheese, some nuts, a cake, some tea, an egg, some milk, a pear"), words("a warm coat, good shoes, a camera, a blanket, a friend, an umbrella, some money, a towel, a song, a bell")  # fmt: skip
+PETS, FARM, WILD = words("dog, cat, rabbit, mouse, bird, fish, hamster, turtle, parrot, snake"), words("cow, horse, pig, sheep, duck, goat, chicken, goose, donkey, turkey"), words("lion, bear, elephant, tiger, monkey, wolf, fox, giraffe, zebra, snake")
+FRUIT, DAIRY, OTHER = words("apples, bananas, pears, oranges, grapes, plums, lemons, berries, peaches, tomatoes"), words("milk, cheese, butter, eggs, cream, yogurt, bread, rice, flour, oil"), words("bread, tea, sugar, salt, coffee, soap, honey, nuts, jam, soup")
+BAG_A, BAG_B, BAG_C = words("a book, a map, a hat, a coat, a knife, a lamp, a tent, a cup, a rope, a pen"), words("some water, some bread, an apple, some cheese, some nuts, a cake, some tea, an egg, some milk, a pear"), words("a warm coat, good shoes, a camera, a blanket, a friend, an umbrella, some money, a towel, a song, a bell")
 
 CREATURES = words("dragon, unicorn, whale, robot, pirate, witch, ghost, giant, prince, wizard, snake, spider, butterfly, crocodile, penguin, camel, hedgehog, snail, crab, star, tree, cloud, train, shoe, clock, ship, flower, snowman, doll, stone")
 DRINKS_AND_FOODS = words("pizza, cake, soup, rice, bread, ice cream, pasta, apple pie, cheese, chocolate, pancakes, honey, fish, potatoes, salad, cookies, strawberries, eggs, noodles, tea")
@@ -97,29 +100,29 @@ MOTTO_A = words("Be kind, Go slowly, Try again, Ask questions, Laugh a lot, Work
 MOTTO_B = words("and smile, and never give up, and help others, every day, and be happy, and trust your friends, and look around, and learn, and do not worry, and sing")
 
 OPEN_QUESTIONS = (
-    Open("advice", ("What should I do today?", "What can I do today?", "I am bored. What should I do?", "I am bored.", "Give me an idea for today.", "What should I do?", "Tell me what to do today.", "Do you have an idea for me?", "Give me some advice.", "I need advice.", "What should I do now?", "What would you do today?"),
+    Open("advice", ("What should I do today?", "What can I do today?", "I am bored. What should I do?", "I am bored.", "Give me an idea for today.", "What should I do?", "advice", "An idea?", "Tell me what to do today.", "Do you have an idea for me?", "Give me some advice.", "I need advice.", "What should I do now?", "What would you do today?"),
          "You should {a} {b}.", {"a": ACTIVITIES, "b": WHEN}),
-    Open("sentence", ("Write a sentence about a {x}.", "Tell me something about a {x}.", "Say something about a {x}.", "Write one sentence about a {x}.", "Make a sentence with the word {x}.", "Write a short sentence about a {x}."),
+    Open("sentence", ("Write a sentence about a {x}.", "Tell me something about a {x}.", "Say something about a {x}.", "Write one sentence about a {x}.", "Make a sentence with the word {x}.", "Write a short sentence about a {x}.", "A sentence about a {x}", "sentence with {x}"),
          "The {x} {a} {b}.", {"a": DID, "b": PLACES}, ANIMALS + PEOPLE),
-    Open("sentence about a thing", ("Write a sentence about a {x}.", "Tell me something about a {x}.", "Say something about a {x}.", "Write one sentence about a {x}.", "Make a sentence with the word {x}.", "Write a short sentence about a {x}."),
-         "The {x} is {a} {b}.", {"a": LOOKS, "b": STANDS}, THINGS),
-    Open("story", ("Tell me a story.", "Write a story.", "Write a short story.", "Tell a story.", "Can you tell me a story?", "I want to hear a story.", "Please tell me a short story."),
+    Open("sentence about a thing", ("Write a sentence about a {x}.", "Tell me something about a {x}.", "Say something about a {x}.", "Write one sentence about a {x}.", "Make a sentence with the word {x}.", "Write a short sentence about a {x}.", "A sentence about a {x}", "sentence with {x}"),
+         "The {x} is {a} {b}.", {"a": LOOKS, "b": STANDS}, THINGS, anything=True),
+    Open("story", ("Tell me a story.", "Write a story.", "Write a short story.", "Tell a story.", "Can you tell me a story?", "I want to hear a story.", "Please tell me a short story.", "a story", "A story, please."),
          "Once there was a {a}. It wanted to {b}. It went out and {c}. In the end, it {d}.", {"a": ANIMALS, "b": WANTED, "c": DID, "d": ENDED}),
-    Open("story about", ("Tell me a story about a {x}.", "Write a story about a {x}.", "Write a short story about a {x}.", "Can you tell me a story about a {x}?", "I want a story about a {x}."),
-         "Once there was a {x}. It wanted to {a}. It went out and {b}. In the end, it {c}.", {"a": WANTED, "b": DID, "c": ENDED}, ANIMALS + PEOPLE + CREATURES),
-    Open("pet name", ("Give me a name for a {x}.", "What is a good name for a {x}?", "How should I call my {x}?", "I have a new {x}. What should I call it?", "Find a name for my {x}.", "Suggest a name for a {x}."),
+    Open("story about", ("Tell me a story about a {x}.", "Write a story about a {x}.", "Write a short story about a {x}.", "Can you tell me a story about a {x}?", "I want a story about a {x}.", "A story about a {x}", "story about a {x}"),
+         "Once there was a {x}. It wanted to {a}. It went out and {b}. In the end, it {c}.", {"a": WANTED, "b": DID, "c": ENDED}, ANIMALS + PEOPLE + CREATURES, anything=True),
+    Open("pet name", ("Give me a name for a {x}.", "What is a good name for a {x}?", "How should I call my {x}?", "I have a new {x}. What should I call it?", "Find a name for my {x}.", "Suggest a name for a {x}.", "name for a {x}", "A good name for a {x}?", "name for my {x}", "I need a name for my {x}."),
          "You could call it {a}. {b}", {"a": NAMES, "b": words("It is a good name., It is short., It is easy to say., I like it., It sounds nice., It is a happy name., Everybody will like it., It is a brave name., Why not?, It fits.")}, ANIMALS),
-    Open("book title", ("Give me a title for a book.", "What is a good title for a book?", "Find a title for my book.", "Suggest a title for a story.", "What should I call my book?", "I need a title for my story."),
+    Open("book title", ("Give me a title for a book.", "What is a good title for a book?", "Find a title for my book.", "Suggest a title for a story.", "What should I call my book?", "I need a title for my story.", "book title", "A title?"),
          "The {a} {b}", {"a": ADJECTIVES, "b": NOUNS}),
-    Open("dinner", ("What should I eat?", "What should I cook?", "What should I have for dinner?", "What can I cook tonight?", "I am hungry. What should I eat?", "I am hungry.", "Give me an idea for dinner.", "What is good for dinner?"),
+    Open("dinner", ("What should I eat?", "What should I cook?", "What should I have for dinner?", "What can I cook tonight?", "I am hungry. What should I eat?", "I am hungry.", "Give me an idea for dinner.", "What is good for dinner?", "dinner", "food", "What should I eat tonight?"),
          "You could make {a} {b}.", {"a": FOODS, "b": WITH_FOOD}),
     Open("color", ("What is your favorite color?", "Which color do you like?", "Name a color.", "Tell me a nice color.", "What color should I paint my room?", "Choose a color.", "Which color is the best?"),
          "I like {a}. {b}", {"a": COLORS, "b": COLOR_WHY}),
-    Open("travel", ("Where should I go on holiday?", "Where should I travel?", "Which country should I visit?", "Name a country.", "Give me an idea for a trip.", "Where can I go this summer?", "I want to travel. Where should I go?"),
+    Open("travel", ("Where should I go on holiday?", "Where should I travel?", "Which country should I visit?", "Name a country.", "Give me an idea for a trip.", "Where can I go this summer?", "I want to travel. Where should I go?", "travel idea"),
          "Go to {a}. You can {b} there.", {"a": COUNTRIES, "b": THERE}),
     Open("job", ("What job should I do?", "Which job is good for me?", "What should I become?", "Give me an idea for a job.", "What should I be when I grow up?", "Name a good job."),
          "You could be a {a}. {b}", {"a": JOBS, "b": JOB_WHY}),
-    Open("gift", ("What should I give my friend?", "What is a good gift?", "Give me an idea for a gift.", "What can I give my mother for her birthday?", "I need a gift for my friend.", "What is a good present?"),
+    Open("gift", ("What should I give my friend?", "What is a good gift?", "Give me an idea for a gift.", "What can I give my mother for her birthday?", "I need a gift for my friend.", "What is a good present?", "gift idea", "present for my friend"),
          "You could give {a} {b}.", {"a": GIFTS, "b": GIFT_HOW}),
     Open("mood", ("How do you feel today?", "How do you feel now?", "What is your mood?", "Are you happy?", "How was your day?", "Are you happy today?"),
          "I feel {a}. {b}", {"a": FEELINGS, "b": FEEL_WHY}),
@@ -133,15 +136,15 @@ OPEN_QUESTIONS = (
          "{a}, {b}.", {"a": SEA_SEEN, "b": SEA_MORE}),
     Open("sleep advice", ("How can I sleep better?", "I can not sleep.", "I can not sleep. What can I do?", "What helps me to sleep?", "How do I fall asleep?", "Give me a tip for sleeping."),
          "{a}, {b}.", {"a": CALM, "b": CALM_MORE}),
-    Open("poem", ("Write a poem.", "Write a short poem.", "Tell me a poem.", "Can you write a poem?", "Say a poem.", "I want a poem."),
+    Open("poem", ("Write a poem.", "Write a short poem.", "Tell me a poem.", "Can you write a poem?", "Say a poem.", "I want a poem.", "poem", "A short poem, please.", "Write me a poem."),
          "{a}, {b}", {"a": ROSE_LINES, "b": ROSE_ENDS}),
     Open("game", ("What should we play?", "Which game should we play?", "Give me an idea for a game.", "Name a game.", "What game can we play?", "Let us play. What do you want to play?"),
          "Let us play {a} {b}.", {"a": GAMES, "b": PLACES}),
-    Open("hobby", ("What is a good hobby?", "Give me an idea for a hobby.", "Which hobby should I try?", "Name a hobby.", "I need a hobby.", "What hobby do you like?"),
+    Open("hobby", ("What is a good hobby?", "Give me an idea for a hobby.", "Which hobby should I try?", "Name a hobby.", "I need a hobby.", "hobby", "What hobby do you like?"),
          "Try {a}. {b}", {"a": HOBBIES, "b": HOBBY_WHY}),
     Open("secret", ("Tell me a secret.", "Do you have a secret?", "What is your secret?", "I want to hear a secret.", "Tell me something that nobody knows.", "Say something strange."),
          "{a}. {b}", {"a": SECRETS, "b": SECRET_MORE}),
-    Open("joke", ("Tell me a joke.", "Do you know a joke?", "Make me laugh.", "Tell a joke.", "Say something funny.", "I want to hear a joke.", "Tell me something funny."),
+    Open("joke", ("Tell me a joke.", "Do you know a joke?", "Make me laugh.", "Tell a joke.", "Say something funny.", "I want to hear a joke.", "Tell me something funny.", "joke", "A joke, please."),
          "Why did {a} {b}? {c}", {"a": JOKE_WHO, "b": JOKE_DID, "c": JOKE_WHY}),
     Open("food", ("What is your favorite food?", "What do you like to eat?", "Which food do you like?", "Name a food.", "What food is the best?", "What tastes good?"),
          "I like {a}. {b}", {"a": DRINKS_AND_FOODS, "b": TASTE}),
@@ -159,17 +162,17 @@ OPEN_QUESTIONS = (
          "Draw {a} {b}.", {"a": TO_DRAW, "b": DRAW_HOW}),
     Open("motto", ("Give me a motto.", "What is a good motto?", "Tell me something wise.", "What is the secret of a good life?", "How can I be happy?", "Give me a rule for life.", "How do I become happy?"),
          "{a} {b}.", {"a": MOTTO_A, "b": MOTTO_B}),
-    Open("animal list", ("Name three animals.", "List three animals.", "Give me a list of animals.", "Write a list of three animals.", "Tell me three animals.", "Which animals do you know?"),
+    Open("animal list", ("Name three animals.", "List three animals.", "Give me a list of animals.", "Write a list of three animals.", "Tell me three animals.", "Which animals do you know?", "three animals", "a list of animals"),
          "A {a}, a {b} and a {c}.", {"a": PETS, "b": FARM, "c": WILD}),
-    Open("shopping list", ("Write a shopping list.", "What should I buy?", "Make a shopping list.", "What do I need from the shop?", "Give me a shopping list.", "What should I buy at the shop?"),
+    Open("shopping list", ("Write a shopping list.", "What should I buy?", "Make a shopping list.", "What do I need from the shop?", "Give me a shopping list.", "What should I buy at the shop?", "shopping list"),
          "Buy {a}, {b} and {c}.", {"a": FRUIT, "b": DAIRY, "c": OTHER}),
     Open("packing list", ("What should I put in my bag?", "What should I take with me?", "What do I need for a trip?", "Make a packing list.", "Write a list for my trip.", "What should I pack?"),
          "Take {a}, {b} and {c}.", {"a": BAG_A, "b": BAG_B, "c": BAG_C}),
     Open("dream", ("What did you dream?", "Tell me your dream.", "What did you dream last night?", "Tell me about a dream.", "What do you dream of?", "Do you dream?"),
          "I dreamed of a {a} {b} {c}.", {"a": ADJECTIVES, "b": ANIMALS, "c": PLACES}),
-)  # fmt: skip
+)
 
-# Each is asked with a thing that does not exist, or that the model was never told. {n} made-up word, {p} person, {t} title, {c} country, {r} real town.
+# Each is asked with a thing that does not exist, or that the model was never told. {n} made-up word, {p} person, {t} title, {c} country, {r} real town, {o} thing, {k} color.
 UNKNOWN_QUESTIONS = """
 Who is {p}?|Who was {p}?|Where does {p} live?|How old is {p}?|When was {p} born?|Where was {p} born?|What did {p} write?|What is {p} known for?|Tell me about {p}.|Do you know {p}?
 What did {p} invent?|Is {p} a singer?|What is the job of {p}?|Who is the mother of {p}?|Who is the wife of {p}?|Why is {p} famous?|When did {p} die?|What did {p} say?
@@ -189,6 +192,8 @@ What is the theory of {n}?|Translate {n} into French.|How do you say {n} in Span
 Explain {n} to me.|Write a letter to {p}.|Write an essay about {n}.|Summarize {t}.|Compare {n} and {n}.|Call {p}.|Open the {n}.|Send a message to {p}.|Play {t}.|Draw a {n}.
 Why do birds fly?|Why do dogs bark?|Why is the grass green?|Why do we dream?|Why do people laugh?|Why is fire hot?|Why do cats like milk?|How do magnets work?|How do planes fly?|How do fish sleep?
 How are you made?|How many words do you know?|Who made you?|Where are you?|How old are you?|What did you do yesterday?|Do you like me?|Can you see me?|Can you swim?|Do you speak {n}?
+What is the fastest {n}?|What is the largest {n}?|Which {n} is the oldest?|What is the best {n}?|What is the smallest {n}?|What is the strongest {n}?|Which {n} is the most beautiful?|What is the longest {n}?
+What is the fastest {o}?|What is the largest {o}?|Which {o} is the oldest?|What is the best {o}?|What is a {k} {o}?|What is the price of a {k} {o}?|Where is the {k} {o}?|Who has a {k} {o}?|Why is my {o} {k}?|What is a {n} {o}?
 When did the war begin?|Who was the first man?|When was the wheel invented?|Who invented the telephone?|Who discovered America?|When did Rome fall?|What caused the war?|Who built the pyramids?
 """
 

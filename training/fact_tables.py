@@ -1,3 +1,5 @@
+# fmt: off
+# ruff: noqa: E501  (tables of words: one wording or list per line, however long)
 """Facts that no package carries, and the wordings in which all facts are told and asked."""
 
 from dataclasses import dataclass
@@ -123,7 +125,7 @@ RELATIONS = {
         ("Do you know the color of {x}?", "What is the usual color of {x}?"),
         ("{x} is {y}.", "The color of {x} is {y}."),
     ),
-}  # fmt: skip
+}
 
 OPPOSITES = """big small, hot cold, up down, day night, good bad, old new, happy sad, fast slow, open closed, light dark, long short, high low, hard soft, wet dry,
 full empty, near far, left right, black white, loud quiet, rich poor, strong weak, clean dirty, early late, first last, begin end, love hate, war peace,

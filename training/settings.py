@@ -16,7 +16,7 @@ class Recipe:
     vocab_size: int = 3072
     trained_length: int = 512
     base_tokens: int = 40_000_000
-    chat_tokens: int = 10_000_000
+    chat_tokens: int = 12_000_000
     batch_sequences: int = 8  # of trained_length tokens each
     batch_chat_tokens: int = 2560  # of conversations, padding included
     base_learning_rate: float = 4e-3

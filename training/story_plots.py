@@ -1,3 +1,5 @@
+# fmt: off
+# ruff: noqa: E501  (tables of words: one wording or list per line, however long)
 """What can happen in a story: the words of the stories, apart from the code that puts them together.
 
 A line is a beat. `[a|b]` means one of the two, the first more often; `{name}` is filled in by stories.py:
@@ -561,7 +563,7 @@ WORDS = {
     "food": "cookie,apple,cake,pear,sandwich,banana,pie,carrot,orange,egg,pancake,tomato,potato,peach,plum".split(","),
     "animal": "dog,cat,bird,rabbit,bear,mouse,duck,fox,horse,frog,cow,pig,sheep,owl,fish,lion,monkey,elephant,goat,turtle,bee,squirrel,tiger,chicken,wolf".split(
         ","
-    ),  # fmt: skip
+    ),
     "place": "park,garden,forest,farm,field,woods,village,lake,river,zoo,school,shop,beach,mountain,library".split(","),
     "color": "red,blue,green,yellow,white,black,brown,pink,orange,purple,golden,grey".split(","),
     "size": "little,big,small,tiny,old,young,tall,fat".split(","),
@@ -576,7 +578,7 @@ WORDS = {
     "clothes": "coat,boots,hat,red shoes,warm scarf,blue dress,new shirt".split(","),
     "hobby": "play,run,sing,dance,read books,swim,paint,climb trees,play ball,look at the stars,eat cookies,jump,tell stories,walk in the park,sleep,catch fish,draw pictures,ride a bike,play with the dog,plant flowers".split(
         ","
-    ),  # fmt: skip
+    ),
     "vessel": "cup,bowl,glass,jar,pot".split(","),
     "scare": "a cat,a mouse,the wind".split(","),
     "swimmer": "duck,frog,fish".split(","),
