@@ -64,9 +64,9 @@ async ({ range, seen, values, every }) => {
 """
 
 LIVE_TEXT = "document.querySelector('.answer-text').textContent"
-TABS = {  # tab -> what of its picture changes with every move
-    "Playground": "[...document.querySelectorAll('.area-distribution .bar-number')].map((e) => e.textContent).join()",
-    "One answer": "[...document.querySelectorAll('.area-candidates .bar-number')].map((e) => e.textContent).join()",
+TABS = {  # tab -> the card whose words and numbers are new after every move: the setting stands in its head
+    "Playground": "document.querySelector('.area-distribution').textContent",
+    "One answer": "document.querySelector('.area-candidates').textContent",
 }
 
 
@@ -186,7 +186,8 @@ def drag(page: Page, tab: str, seen: str) -> Figure:
         "at least 25 pictures a second, in the same nodes",
         pictures >= 25 and kept,
         conditions(
-            f"median of {DRAGS} drags of {DRAG_EVENTS} events, run of 64 steps, DOM nodes {'kept' if kept else 'replaced'}"
+            f"median of {DRAGS} drags of {DRAG_EVENTS} events, run of 64 steps, "
+            f"DOM nodes {'kept' if kept else 'replaced'}"
         ),
     )
 
