@@ -213,3 +213,20 @@ def test_many_moves_leave_the_tab_as_large_as_it_was(tab: Page):
         settled(tab, "temperature", temperature)
     settled(tab, "temperature", 0.3)
     assert tab.evaluate(count) == before
+
+
+def test_the_mark_on_the_curve_stands_where_the_slider_stands(tab: Page):
+    mark = "() => document.querySelector('#answers-curve .plot').layout.shapes[0].x0"
+    tab.get_by_role("button", name="Draw the curve").click()
+    expect(tab.locator("#answers-curve .note")).to_contain_text("by rarefaction", timeout=SLOW)
+    for temperature in (0, 0.6, 2):
+        slide(tab, "temperature", temperature)
+        tab.wait_for_function(f"({mark})() === {temperature}")
+    tab.get_by_text("top-k", exact=True).click()
+    expect(tab.locator("#answers-curve .xtitle")).to_have_text("top-k", timeout=SLOW)
+    typed = tab.get_by_label("Top-k value")
+    for k, place in (("1", 0), ("20", 5), ("0", 8)):  # marks: 1, 2, 3, 5, 10, 20, 50, 100, off
+        typed.fill(k)
+        tab.wait_for_function(f"({mark})() === {place}")
+    typed.fill("7")
+    tab.wait_for_function(f"({mark})() > 3 && ({mark})() < 4")
