@@ -139,6 +139,14 @@ def test_what_a_run_leaves_can_be_used_like_any_other_tensor(model):
     assert torch.equal(weights.grad, steps[0].distribution.logits)
 
 
+def test_a_recorded_step_keeps_its_logits_and_their_order_alone(model):
+    """64 steps stay in memory: what can be worked out again (64-bit scores and probabilities) must not."""
+    for step in list(generate(model, PROMPT, SAMPLED, None, 4)):
+        held = {id(value): value for value in vars(step.distribution.batch).values() if torch.is_tensor(value)}
+        assert sum(tensor.nbytes for tensor in held.values()) <= TINY.vocab_size * (4 + 8)
+        assert step.distribution.probs[step.token_id] > 0  # and it can be
+
+
 def test_one_seed_one_text(model):
     texts = {
         seed: tokens(generate(model, PROMPT, dataclasses.replace(SAMPLED, seed=seed), None, 12)) for seed in range(8)

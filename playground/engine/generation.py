@@ -195,7 +195,9 @@ def _choose(distributions: list[Distribution], marks: list[float]) -> list[int]:
     for place, distribution in enumerate(distributions):
         groups.setdefault(id(distribution.batch), []).append(place)
     for places in groups.values():
-        chosen = distributions[places[0]].batch.choose([marks[place] for place in places])
+        batch = distributions[places[0]].batch
+        chosen = batch.choose([marks[place] for place in places])
+        batch.let_go()
         for place, token_id in zip(places, chosen, strict=True):
             token_ids[place] = token_id
     return token_ids

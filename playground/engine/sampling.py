@@ -185,6 +185,11 @@ class Distributions:
         places = torch.searchsorted(reached, marks * reached[:, -1:], right=True)
         return self.ranking.gather(-1, places)[:, 0].tolist()
 
+    def let_go(self) -> None:
+        """Forgets the large numbers that can be worked out again: a recorded run keeps all its steps."""
+        for name in ("_scores", "candidate_probs"):
+            self.__dict__.pop(name, None)
+
 
 @dataclass(frozen=True)
 class Distribution:
