@@ -1,5 +1,6 @@
 """Text in, ids out, and back: whole, as a stream, and as labels for single tokens."""
 
+import codecs
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -59,24 +60,9 @@ class Tokenizer:
 
     def stream(self, token_ids: Iterable[int]) -> Iterator[str]:
         """The text each token adds: "" while a character is incomplete. What was shown is never taken back."""
-        held = b""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")  # holds back what may still become a character
         for token_id in token_ids:
-            held += b"" if self.is_special(token_id) else self.token_bytes(token_id)
-            text, held = _whole_characters(held)
-            yield text
-
-
-def _whole_characters(raw: bytes) -> tuple[str, bytes]:
-    """Text of the complete characters, and the bytes of one that may still be completed. Wrong bytes become U+FFFD."""
-    for length in range(min(3, len(raw)), 0, -1):
-        tail = raw[-length:]
-        if tail[0] >= 0xC2 and length < _utf8_length(tail[0]) and all(0x80 <= byte < 0xC0 for byte in tail[1:]):
-            return raw[:-length].decode(errors="replace"), tail
-    return raw.decode(errors="replace"), b""
-
-
-def _utf8_length(lead: int) -> int:
-    return 4 if lead >= 0xF0 else 3 if lead >= 0xE0 else 2
+            yield decoder.decode(b"" if self.is_special(token_id) else self.token_bytes(token_id))
 
 
 def _byte_alphabet() -> dict[str, int]:
