@@ -14,7 +14,7 @@ from torch import Tensor
 from playground.engine.generation import answer_params, generate, generate_rows
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import ContextFullError, ModelConfig, Transformer
-from playground.engine.sampling import NoTokenError, SamplingParams, row_seed
+from playground.engine.sampling import Distributions, NoTokenError, SamplingParams, row_seed
 from playground.experiments.answers import (
     TEXT,
     Answer,
@@ -195,6 +195,25 @@ def test_the_largest_random_number_still_falls_on_a_token_that_was_kept(tiny, mo
     settings = tuple(replace(SPREAD, temperature=1.0, top_k=k) for k in range(2, 60))
     sets = draw_answer_sets(tiny, AnswerRequest(PROMPT, settings, 1))
     assert all(prob > 0 for found in sets for prob in found.answers[0].token_probs)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_number_on_the_boundary_of_two_tokens_falls_alike_in_pool_and_batch(chain, seed, monkeypatch):
+    """Rounded probabilities end below 1. The batch measured its numbers by that sum and the pool did not, so a number
+    exactly at the end of the first token was that token for one and the next token for the other."""
+    start = ord("h") % 60
+    for attempt in range(100):
+        chain.model.logits[start] = torch.randn(61, generator=torch.Generator().manual_seed(100 * seed + attempt))
+        reached = Distributions(chain.model.logits[start][None], SamplingParams()).candidate_probs.cumsum(-1)[0]
+        if reached[-1] < 1:
+            break
+    assert reached[-1] < 1
+    chain.model.logits |= {last: torch.zeros(61) for last in range(61) if last not in chain.model.logits}
+    for module in ("playground.experiments.answers_pool", "playground.engine.generation"):
+        monkeypatch.setattr(f"{module}.draw_uniforms", lambda _seed, count: np.full(count, float(reached[0])))
+    settings = (SamplingParams(),)
+    pool = draw_answer_sets(chain, AnswerRequest("h", settings, 2, 1))[0]
+    assert pool.answers[0].token_ids == sample_answer_sets(chain, "h", settings, 2, 1)[0].answers[0].token_ids
 
 
 def test_a_pool_that_is_no_longer_wanted_stops_computing(chain):
@@ -491,3 +510,26 @@ def test_a_batch_that_disturbs_its_rows_is_noticed(tiny):
 
     results = greedy_among_others(replace(tiny, model=Disturbed()), PROMPT)
     assert all(result.largest_difference > 0.4 for result in results)
+
+
+def test_a_flip_needs_the_two_best_closer_than_twice_the_change(tiny):
+    """The best falls by d and the second rises by d: a gap of 1.5 d is no protection, one of 2.5 d is."""
+    change = 0.01
+
+    class TwoBest:
+        config, device = tiny.model.config, tiny.model.device
+        gap = 0.0
+
+        def __call__(self, token_ids, cache, last_only=True):
+            logits = torch.zeros_like(tiny.model(token_ids, cache, last_only))
+            moved = change * (len(token_ids) > 1)
+            logits[..., 0], logits[..., 1] = 5 + self.gap - moved, 5 + moved
+            return logits
+
+    for gap, flips in ((1.5 * change, True), (2.5 * change, False)):
+        model = TwoBest()
+        model.gap = gap
+        for result in greedy_among_others(replace(tiny, model=model), PROMPT, max_new_tokens=3):
+            assert result.largest_difference == pytest.approx(change, rel=1e-3)
+            assert result.smallest_gap == pytest.approx(gap, rel=1e-3)
+            assert (result.first_flip is not None) == result.can_flip == flips

@@ -397,6 +397,12 @@ def test_rounding_at_the_end_of_the_ruler_draws_no_token_without_probability():
             assert rows.by_token_id(rows.ranked_probs)[row, token_id] > 0
 
 
+def test_a_number_beyond_the_ruler_falls_on_its_last_token():
+    """A run from a file brought 1, and the draw looked for a token behind the last."""
+    rows = Distributions.checked(torch.tensor([[0.0, 2.0, 1.0], [3.0, 0.0, 0.0]]), SamplingParams(top_k=2))
+    assert rows.choose([1.0, 1.5]) == [2, 1]
+
+
 # ---- the draw
 
 

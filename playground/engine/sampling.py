@@ -179,11 +179,15 @@ class Distributions:
         """One token id a row: walk the candidates from the likeliest down until their sum passes the row's number."""
         if self.params.temperature == 0:
             return np.argmax(self.penalized.cpu().numpy(), -1).tolist()  # the lowest id among equals
+        marks = torch.tensor(uniforms, dtype=torch.float64, device=self.candidate_probs.device)[:, None]
+        return self.ranking.gather(-1, self.places_of(marks))[:, 0].tolist()
+
+    def places_of(self, marks: Tensor) -> Tensor:
+        """(R, M) numbers in [0, 1), M a row: the places in the ranking that they fall on."""
         reached = self.candidate_probs.cumsum(-1)
-        marks = torch.tensor(uniforms, dtype=torch.float64, device=reached.device)[:, None]
         # Rounded sums may end below 1: the ruler is as long as they are, so that no mark lies behind its end.
         places = torch.searchsorted(reached, marks * reached[:, -1:], right=True)
-        return self.ranking.gather(-1, places)[:, 0].tolist()
+        return places.minimum(self.num_candidates[:, None] - 1)
 
     def let_go(self) -> None:
         """Forgets the large numbers that can be worked out again: a recorded run keeps all its steps."""

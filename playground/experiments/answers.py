@@ -107,7 +107,8 @@ def normalise(text: str) -> str:
 def sample_answer_set(
     loaded_model: LoadedModel, prompt: str, params: SamplingParams, n: int = 30, max_new_tokens: int = 24
 ) -> AnswerSet:
-    """n answers in one batch. Row i is the run alone with `row_seed(params.seed, i)`, however many rows there are."""
+    """n answers in one batch. Row i draws with the numbers of the run alone with `row_seed(params.seed, i)`, however
+    many rows there are: the same answer, unless a number lies within rounding (about 1e-5) of a boundary."""
     return sample_answer_sets(loaded_model, prompt, [params], n, max_new_tokens)[0]
 
 

@@ -1,4 +1,8 @@
-"""Is a greedy answer the same alone as among others? Sums are rounded in another order in a larger batch."""
+"""Is a greedy answer the same alone as among others? Sums are rounded in another order in a larger batch.
+
+If no logit moves by more than d, the greedy choice changes only where the two best are within 2 d: the best may fall by
+d and the second rise by d.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,10 +21,14 @@ class AmongOthers:
 
     rows: int
     largest_difference: float  # of any logit of row 0 from the run alone, as long as both have written the same
-    smallest_gap: float  # between the two best logits of the run alone: a flip needs a larger difference
+    smallest_gap: float  # between the two best logits of the run alone: no flip while twice the difference is less
     first_flip: int | None  # step whose token differs
     text: str
     text_alone: str
+
+    @property
+    def can_flip(self) -> bool:
+        return self.smallest_gap <= 2 * self.largest_difference
 
 
 def greedy_among_others(

@@ -1,6 +1,8 @@
 """Thousands of answers to one prompt. Rows that begin alike share their forward passes until they part.
 
-Row i is still the run alone with `row_seed(seed, i)`: only the work is shared. Shapes: B branches, V vocabulary.
+Row i draws with the numbers of the run alone with `row_seed(seed, i)`, by the same rule: only the work is shared. What
+the two may differ in is rounding. In a batch sums are added in another order and logits move by about 1e-5, so a number
+that lies nearer than that to the boundary of two tokens can fall on the other one. Shapes: B branches, V vocabulary.
 """
 
 from collections.abc import Iterable, Iterator
@@ -151,7 +153,7 @@ class _Grower:
     def _draw(
         self, setting: int, parents: list[int], branches: list[_Branch], checked: Distributions
     ) -> Iterator[tuple[int, int, int, float]]:
-        """(parent, row, token id or STOP, probability). The rule of `Distributions.choose`, for many rows a branch."""
+        """(parent, row, token id or STOP, probability): as `Distributions.choose`, for many rows a branch."""
         if not parents:
             return
         params, rows_of = self.settings[setting], [branches[parent].rows[setting] for parent in parents]
@@ -160,12 +162,12 @@ class _Grower:
             for parent, rows, token_id in zip(parents, rows_of, batch.choose([0.0] * len(parents)), strict=True):
                 yield from ((parent, row, STOP if token_id in self.stop_ids else token_id, 1.0) for row in rows)
             return
-        probs, ranking = batch.ranked_probs, batch.ranking
+        probs, ranking = batch.candidate_probs, batch.ranking
         marks = np.zeros((len(parents), max(map(len, rows_of))))  # (B, most rows of a branch)
         for place, rows in enumerate(rows_of):
             marks[place, : len(rows)] = self.marks[params.seed][rows, len(branches[0].token_ids)]
         marks = torch.from_numpy(marks).to(probs.device)
-        ranks = torch.searchsorted(probs.cumsum(-1), marks, right=True).minimum(batch.num_candidates[:, None] - 1)
+        ranks = batch.places_of(marks)
         token_ids, chosen_probs = ranking.gather(1, ranks).tolist(), probs.gather(1, ranks).tolist()
         for place, (parent, rows) in enumerate(zip(parents, rows_of, strict=True)):
             stop_prob = None
@@ -174,7 +176,7 @@ class _Grower:
                     yield parent, row, token_id, prob
                     continue
                 if stop_prob is None:
-                    stop_prob = float(probs[place][self.is_stop[ranking[place]]].sum())
+                    stop_prob = float(probs[place][self.is_stop[ranking[place, : probs.shape[-1]]]].sum())
                 yield parent, row, STOP, stop_prob
 
     def _distributions(
