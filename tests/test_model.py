@@ -144,7 +144,7 @@ def test_attention_over_a_cache_averages_all_that_came_before():
     right = F.linear(means.expand(-1, -1, 2, -1).reshape(5, -1), attention.output)
     for start, end in ((0, 3), (3, 5)):  # two queries over five keys at last
         rotary = model.cos[start:end], model.signed_sin[start:end]
-        read = attention(x[:, start:end], rotary, model._mask(end - start, cache), cache, 0)
+        read = attention(x[:, start:end], rotary, model.mask(end - start, cache), cache, 0)
         torch.testing.assert_close(read[0], right[start:end], atol=1e-5, rtol=0)
 
 

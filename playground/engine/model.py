@@ -175,7 +175,7 @@ class Transformer(nn.Module):
                 "shorten the prompt or ask for fewer new tokens"
             )
         rotary = self.cos[start : start + num_new], self.signed_sin[start : start + num_new]
-        mask = self._mask(num_new, cache)
+        mask = self.mask(num_new, cache)
         x = F.embedding(token_ids, self.embedding)  # (B, T, C)
         for layer, block in enumerate(self.blocks):
             x = block.forward(x, rotary, mask, cache, layer)
@@ -184,12 +184,13 @@ class Transformer(nn.Module):
         x = F.rms_norm(x, (self.config.hidden_size,), self.final_norm, self.config.rms_norm_eps)
         return F.linear(x, self.embedding if self.head is None else self.head)
 
-    def _mask(self, num_new: int, cache: KVCache) -> Tensor | None:
+    def mask(self, num_new: int, cache: KVCache) -> Tensor | None:
+        """(G*T, S) True where a new token may read a key; None where it may read all. Asked before the cache is fed."""
         if num_new == 1:
             return None  # one query, and no key after it
         query_positions = torch.arange(cache.position, cache.position + num_new, device=self.device)
         mask = causal_mask(query_positions, cache.key_positions(num_new).to(self.device))
-        return mask.repeat(self.config.num_heads // self.config.num_kv_heads, 1)  # (G*T, S)
+        return mask.repeat(self.config.num_heads // self.config.num_kv_heads, 1)
 
     def load_checkpoint_tensors(self, tensors: dict[str, Tensor]) -> None:
         """Takes the names of MiniMind, Qwen3 and Llama checkpoints.

@@ -23,7 +23,7 @@ def twin(model: Transformer) -> Transformer:
 def unmasked(model: Transformer) -> Transformer:
     """Every token of a pass reads every other one, also those after it."""
     second = twin(model)
-    second._mask = lambda num_new, cache: None
+    second.mask = lambda num_new, cache: None
     return second
 
 

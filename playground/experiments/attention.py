@@ -117,7 +117,7 @@ def pass_shapes(model: Transformer, token_ids: Sequence[int], splits: Sequence[i
     cache, shapes = KVCache(model.config.num_layers), []
     for num_new in splits:
         past = cache.position
-        mask = model._mask(num_new, cache)
+        mask = model.mask(num_new, cache)
         with tapped(model, "queries") as queries, tapped(model, "keys") as keys, tapped(model, "weights") as weights:
             model(_batch(model, token_ids[past : past + num_new]), cache, last_only=True)
         width = None if mask is None else (num_new, mask.shape[1])  # the engine repeats the rows once for each group
