@@ -1,10 +1,13 @@
 """What a person does on the first tab, in a real browser."""
 
 import re
+import time
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from playground.engine.generation import generate as generate_steps
+from playground.ui import bar
 from playground.ui.bar import StopFlags
 
 
@@ -180,6 +183,63 @@ def test_four_hundred_slider_moves_leave_the_page_as_large_as_it_was(browser_pag
     assert page.evaluate(count) == before
 
 
+def test_stop_ends_a_run_that_is_under_way_and_keeps_what_was_written(
+    browser_page: Page, monkeypatch: pytest.MonkeyPatch
+):
+    page = browser_page
+    slow_down(monkeypatch, seconds=0.1)
+    page.get_by_role("button", name="Generate").click()
+    expect(page.locator(".area-tokens .note")).to_contain_text("Writing")
+    page.locator("#stop").click()
+    expect(page.locator(".area-tokens .note")).to_contain_text("stopped by hand", timeout=3000)
+    expect(page.locator(".area-distribution .bar-row").first).to_be_visible()
+
+
+def test_stop_also_ends_a_run_that_waits_in_line(
+    chromium: Browser, page_url: str, browser_page: Page, monkeypatch: pytest.MonkeyPatch
+):
+    other = chromium.new_page()
+    other.goto(page_url)
+    other.wait_for_selector("#controls input[type=range]")
+    slow_down(monkeypatch, seconds=0.05)
+    other.get_by_role("button", name="Generate").click()
+    expect(other.locator(".area-tokens .note")).to_contain_text("Writing")
+    browser_page.get_by_role("button", name="Generate").click()
+    browser_page.locator("#stop").click()
+    expect(other.locator(".area-tokens .note")).to_contain_text(" ms", timeout=20_000)
+    browser_page.wait_for_timeout(1000)
+    expect(browser_page.locator(".token")).to_have_count(0)
+    other.close()
+    generate(browser_page, "Once upon a time")
+
+
+def slow_down(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Every step of Generate takes this long, and no answer ends by itself."""
+
+    def slow_steps(model, prompt_ids, params, cache, most, _stop_ids):
+        for step in generate_steps(model, prompt_ids, params, cache, most):
+            time.sleep(seconds)
+            yield step
+
+    monkeypatch.setattr(bar, "generate", slow_steps)
+
+
+def test_dots_are_of_the_run_on_the_screen_and_follow_the_sliders(browser_page: Page):
+    page = browser_page
+    generate(page, "Once upon a time")
+    expect(page.locator(".area-answers .dots-words")).to_contain_text("distinct of 30")
+    page.get_by_label("Prompt", exact=True).fill("Something else that was never run")
+    slide(page, "temperature", 0)
+    expect(page.locator(".area-answers .key-number")).to_have_text("1")
+    greedy = page.locator(".answer-list li span").first.text_content()
+    assert "".join(page.locator(".area-answers .answer-list b").all_text_contents()) == "30 ×"
+    page.get_by_label("Prompt", exact=True).fill("Once upon a time")
+    page.get_by_role("button", name="Generate").click()
+    expect(page.locator(".area-tokens .note")).to_contain_text(" ms")
+    written = "".join(page.locator(".area-tokens .token").all_text_contents()).replace("␣", " ")
+    assert written.startswith(greedy)
+
+
 def test_stop_flags_reach_their_own_session_and_are_bounded():
     flags = StopFlags()
     mine, theirs = flags.start("mine"), flags.start("theirs")
@@ -189,6 +249,14 @@ def test_stop_flags_reach_their_own_session_and_are_bounded():
         flags.start(str(visitor))
     assert len(flags._flags) <= StopFlags.LIMIT
     flags.stop("mine")  # a session long gone: no error
+
+
+def test_a_stop_counts_for_runs_asked_for_before_it():
+    flags = StopFlags()
+    flags.stop("me", pressed_at=1000)
+    assert flags.start("me", pressed_at=900).is_set()
+    assert not flags.start("me", pressed_at=1100).is_set()
+    assert not flags.start("other", pressed_at=900).is_set()
 
 
 def test_keys_serve_a_lecturer_and_leave_typing_alone(browser_page: Page):

@@ -7,6 +7,7 @@ const EDGE = { left: 58, right: 12, top: 12, bottom: 26 };
 
 export function mount(element, api) {
   const empty = node("p.empty-note", {}, element, "Press the button: both runs start from the same prompt and seed.");
+  const about = node("p.compare-about", {}, element);
   const verdict = node("p.verdict", {}, element);
   const table = node("table.compare-table", {}, element);
   const cells = makeTable(table);
@@ -22,12 +23,13 @@ export function mount(element, api) {
 
   function draw() {
     const ready = Boolean(value?.sides);
-    for (const part of [verdict, table, note]) part.hidden = !ready;
+    for (const part of [about, verdict, table, note]) part.hidden = !ready;
     picture.style.display = ready ? "" : "none";
     empty.hidden = ready;
     say(empty, value?.running ? "Running both sides …" : "Press the button: both runs start from the same prompt and seed.");
     if (!ready) return;
     const { sides, expected, equal } = value;
+    say(about, `${value.model}: ${value.prompt}`);
     say(verdict, equal
       ? `✓ The same ${value.new_tokens} tokens. Largest difference of a logit: ${value.largest_gap.toExponential(1)}.`
       : `The tokens part at step ${value.first_difference}: largest difference of a logit ${value.largest_gap.toExponential(1)}.`);

@@ -34,7 +34,7 @@ export function openRun(value) {
  * they are ranked.
  */
 export function continueRun(base, value) {
-  const run = decode({ ...value, logits: null }, { labels: base.vocabulary, token_bytes: base.tokenBytes });
+  const run = decode({ ...value, logits: null }, { labels: base.vocabulary, token_bytes: base.tokenBytes, trained_length: base.trainedLength });
   const shared = value.shared;
   const rest = new Float32Array(bytesOf(value.logits).buffer);
   run.logits = new Float32Array(run.numSteps * run.vocabSize);
@@ -43,7 +43,7 @@ export function continueRun(base, value) {
   return spliceRank(run, base, shared);
 }
 
-function decode(value, { labels, token_bytes }) {
+function decode(value, { labels, token_bytes, trained_length }) {
   const run = {
     id: value.id,
     model: value.model,
@@ -64,6 +64,7 @@ function decode(value, { labels, token_bytes }) {
     forced: new Set(value.forced), // steps whose token a person chose
     vocabulary: labels,
     tokenBytes: token_bytes,
+    trainedLength: trained_length ?? Infinity, // a run from a file does not tell
     vocabSize: value.vocab_size,
     numSteps: value.token_ids.length,
     logits: null,

@@ -65,5 +65,7 @@ function summary(run) {
   if (!run.logits) return `Writing … ${tokens}`;
   const seconds = run.seconds.reduce((sum, one) => sum + one, 0);
   const ends = { "stop token": "ended by the model", length: "cut at the length asked for", "context full": "context full" };
-  return `${tokens} in ${(1000 * seconds).toFixed(0)} ms, ${ends[run.stopReason] ?? run.stopReason}`;
+  const untrained = run.promptLength + run.numSteps > run.trainedLength
+    ? `; beyond ${run.trainedLength} tokens the model was not trained` : "";
+  return `${tokens} in ${(1000 * seconds).toFixed(0)} ms, ${ends[run.stopReason] ?? run.stopReason}${untrained}`;
 }

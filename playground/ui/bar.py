@@ -15,12 +15,14 @@ from playground.engine.generation import generate, timed
 from playground.engine.kv_cache import KVCache
 from playground.engine.trace import Trace
 from playground.models.loading import EMBEDDED, LoadedModel
-from playground.ui.controls import controls_panel, new_tokens, sampling_params
+from playground.ui.controls import controls_panel, new_tokens, readable, readable_errors, sampling_params
 from playground.ui.panel import panel
 from playground.ui.runs import Run, RunStore, at_rest, payload, vocabulary
 
 TICK_SECONDS = 0.15  # a stream of single tokens would cost more than the model
-MODEL_QUEUE = "model"  # all that runs the model waits in one line, so that times are not disturbed
+# For every event that runs the model: they wait in one line, so that times are not disturbed.
+MODEL_QUEUE = "model"
+MODEL_LINE = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1, "show_progress": "hidden"}
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class Page:
     run: gr.HTML  # what the last press of Generate recorded
     runs: RunStore  # the same on this side, for exports and forks
     generated: Any  # the event that ends when a run is complete: page.generated.then(...)
+    stop: gr.Button  # stops what the bar's Generate started; a tab may let it stop its own events too
 
 
 def build_bar(models: dict[str, LoadedModel]) -> Page:
@@ -61,17 +64,22 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
             stop = gr.Button("Stop", elem_id="stop", min_width=80, scale=0)
         controls = controls_panel(models[first].model.config.vocab_size)
 
-        def vocabulary_of(name: str) -> dict[str, list[str]]:
+        def vocabulary_of(name: str) -> dict[str, Any]:
             labels, token_bytes = vocabulary(models[name])
-            return {"labels": labels, "token_bytes": token_bytes}
+            return {"labels": labels, "token_bytes": token_bytes, "trained_length": models[name].trained_length}
 
         run = panel("run_data", server_functions=[vocabulary_of], elem_id="run")
 
     def on_generate(model_name, prompt, controls, request: gr.Request):
-        yield from run_payloads(models[model_name], prompt, controls, stops.start(request.session_hash), runs)
+        stopped = stops.start(request.session_hash, (controls or {}).get("pressed_at"))
+        if stopped.is_set():  # while it waited for its turn
+            yield gr.skip()
+            return
+        with readable_errors():
+            yield from run_payloads(models[model_name], prompt, controls, stopped, runs)
 
-    def on_stop(request: gr.Request):
-        stops.stop(request.session_hash)
+    def on_stop(controls, request: gr.Request):
+        stops.stop(request.session_hash, controls["pressed_at"])
 
     def on_model(name):
         return gr.Dropdown(_example_choices(examples, name), value=None)
@@ -81,31 +89,31 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
 
     model_name.change(on_model, model_name, example, show_progress="hidden", queue=False)
     example.input(on_example, example, prompt, show_progress="hidden", queue=False)
-    stop.click(on_stop, queue=False, show_progress="hidden")
+    stop.click(
+        on_stop,
+        controls,
+        queue=False,
+        show_progress="hidden",
+        js="(controls) => [{ ...controls, pressed_at: Date.now() }]",
+    )
     generated = gr.on(
         [start.click, prompt.submit],
         on_generate,
         [model_name, prompt, controls],
         run,
-        concurrency_id=MODEL_QUEUE,
-        concurrency_limit=1,
-        show_progress="hidden",
+        js="(model, prompt, controls) => [model, prompt, { ...controls, pressed_at: Date.now() }]",
+        **MODEL_LINE,
     )
-    return Page(models, model_name, prompt, controls, run, runs, generated)
+    return Page(models, model_name, prompt, controls, run, runs, generated, stop)
 
 
 def prompt_ids_of(loaded: LoadedModel, prompt: str) -> list[int]:
     """Token ids of what is in the box, or gr.Error with one sentence that says what to do."""
-    try:
+    with readable_errors():
         ids = loaded.prompt_ids(prompt or "")
-    except ValueError as error:
-        raise gr.Error(str(error), print_exception=False) from None
     room = loaded.model.config.max_positions
     if len(ids) > room - 1:
-        raise gr.Error(
-            f"The prompt has {len(ids):,} tokens; {loaded.name} reads at most {room - 1:,}. Shorten it.",
-            print_exception=False,
-        )
+        raise readable(f"The prompt has {len(ids):,} tokens; {loaded.name} reads at most {room - 1:,}. Shorten it")
     return ids
 
 
@@ -132,26 +140,41 @@ def run_payloads(
 
 
 class StopFlags:
-    """One flag for each visitor's run. The oldest are forgotten: a closed tab leaves nothing behind."""
+    """One flag for each visitor's run. The oldest are forgotten: a closed tab leaves nothing behind.
+
+    Times are of the visitor's own clock, in milliseconds: they tell a run that was stopped while it waited in line from
+    one that was started after an earlier stop.
+    """
 
     LIMIT = 1000
 
     def __init__(self) -> None:
         self._flags: dict[str, threading.Event] = {}
+        self._stopped_at: dict[str, float] = {}
         self._lock = threading.Lock()
 
-    def start(self, session: str) -> threading.Event:
+    def start(self, session: str, pressed_at: float | None = None) -> threading.Event:
+        """The flag of a run whose button was pressed then; it is set already when Stop was pressed since."""
+        flag = threading.Event()
         with self._lock:
-            self._flags.pop(session, None)
-            while len(self._flags) >= self.LIMIT:
-                self._flags.pop(next(iter(self._flags)))
-            self._flags[session] = flag = threading.Event()
-            return flag
+            _keep_newest(self._flags, session, flag, self.LIMIT)
+            if pressed_at is not None and self._stopped_at.get(session, pressed_at) > pressed_at:
+                flag.set()
+        return flag
 
-    def stop(self, session: str) -> None:
+    def stop(self, session: str, pressed_at: float | None = None) -> None:
         with self._lock:
             if session in self._flags:
                 self._flags[session].set()
+            if pressed_at is not None:
+                _keep_newest(self._stopped_at, session, pressed_at, self.LIMIT)
+
+
+def _keep_newest(store: dict, key: str, value: object, limit: int) -> None:
+    store.pop(key, None)
+    while len(store) >= limit:
+        store.pop(next(iter(store)))
+    store[key] = value
 
 
 def load_examples(folder: Path = EMBEDDED) -> dict[str, list[dict]]:

@@ -1,5 +1,9 @@
 """The sliders that every tab reads."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import fields
+from html import escape
 from typing import Any
 
 import gradio as gr
@@ -10,6 +14,8 @@ from playground.ui.panel import panel
 # What MiniMind's generate uses when nothing is said.
 DEFAULTS = {"temperature": 0.85, "top_k": 50, "top_p": 0.85, "min_p": 0.0, "seed": 1, "max_new_tokens": 64}
 MOST_NEW_TOKENS = 256
+# The model's own probabilities: no stage does anything. For presets that must not depend on where the sliders were.
+ALL_OFF = {field.name: field.default for field in fields(SamplingParams) if field.name != "seed"}
 
 
 def controls_panel(vocab_size: int) -> gr.HTML:
@@ -24,12 +30,24 @@ def controls_panel(vocab_size: int) -> gr.HTML:
 
 def sampling_params(controls: dict[str, Any] | None) -> SamplingParams:
     """The settings of the sliders, or gr.Error with one sentence that says what is wrong."""
-    fields = SamplingParams.__dataclass_fields__
-    given = {key: value for key, value in (controls or {}).items() if key in fields}
+    known = {field.name for field in fields(SamplingParams)}
+    with readable_errors():
+        return SamplingParams(**{key: value for key, value in (controls or {}).items() if key in known})
+
+
+@contextmanager
+def readable_errors() -> Iterator[None]:
+    """What the engine refuses (full context, unusable logits, a wrong setting) reaches the visitor as one sentence."""
     try:
-        return SamplingParams(**given)
+        yield
     except (TypeError, ValueError) as error:
-        raise gr.Error(f"{str(error)[:1].upper()}{str(error)[1:]}.", print_exception=False) from None
+        raise readable(str(error)) from None
+
+
+def readable(sentence: str) -> gr.Error:
+    """Gradio shows the words of an error as HTML, and they may quote what a visitor sent: here they are text."""
+    sentence = f"{sentence[:1].upper()}{sentence[1:]}".rstrip(".")
+    return gr.Error(f"{escape(sentence)}.", print_exception=False)
 
 
 def new_tokens(controls: dict[str, Any] | None) -> int:

@@ -2,10 +2,10 @@
 
 import gradio as gr
 
-from playground.experiments.answers import AnswerSet, sample_answer_set
+from playground.experiments.answers import sample_answer_set
 from playground.experiments.race import OFF, ON, RaceResult, race
-from playground.ui.bar import MODEL_QUEUE, Page, prompt_ids_of
-from playground.ui.controls import new_tokens, sampling_params
+from playground.ui.bar import MODEL_LINE, Page, prompt_ids_of
+from playground.ui.controls import new_tokens, readable_errors, sampling_params
 from playground.ui.panel import panel
 
 NUM_ANSWERS = 30
@@ -30,41 +30,48 @@ def playground_tab(page: Page) -> None:
             panel("cache_growth")
         with gr.Column(elem_classes="card area-answers"):
             _title(f"Distinct answers among {NUM_ANSWERS}")
-            answers = panel("dots")
+            answers = panel("dots", events=["asked"])
 
-    def on_answers(model_name, prompt, controls):
-        loaded = page.models[model_name]
-        params = sampling_params(controls)
-        prompt_ids_of(loaded, prompt)
-        return answers_value(sample_answer_set(loaded, prompt, params, NUM_ANSWERS, ANSWER_TOKENS), controls)
-
-    def on_settled(model_name, prompt, controls, run):
-        # Before the first run there is nothing to keep up with.
-        return on_answers(model_name, prompt, controls) if run else gr.skip()
+    def on_asked(asked):
+        return dots_value(page, asked)
 
     def on_compare(model_name, prompt, controls):
         loaded = page.models[model_name]
         params, prompt_ids = sampling_params(controls), prompt_ids_of(loaded, prompt)
         yield {"running": True}
-        for tick in race(loaded, prompt_ids, params, new_tokens(controls)):
-            if tick.result:
-                yield comparison_value(tick.result)
+        with readable_errors():
+            for tick in race(loaded, prompt_ids, params, new_tokens(controls)):
+                if tick.result:
+                    yield comparison_value(tick.result) | {"model": loaded.name, "prompt": prompt}
 
-    request = [page.model_name, page.prompt, page.controls]
-    model_line = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1, "show_progress": "hidden"}
-    page.generated.success(on_answers, request, answers, **model_line)
-    page.controls.settled(on_settled, [*request, page.run], answers, trigger_mode="always_last", **model_line)
-    compare.click(on_compare, request, comparison, **model_line)
+    def on_halt(shown):
+        return {} if shown and shown.get("running") else gr.skip()
+
+    answers.asked(on_asked, answers, answers, trigger_mode="always_last", **MODEL_LINE)
+    compared = compare.click(on_compare, [page.model_name, page.prompt, page.controls], comparison, **MODEL_LINE)
+    halted = page.stop.click(None, cancels=[compared], queue=False)
+    for event in (halted.then, compared.failure):
+        event(on_halt, comparison, comparison, queue=False, show_progress="hidden")
 
 
-def answers_value(answer_set: AnswerSet, controls: dict) -> dict:
-    """For dots.js."""
+def dots_value(page: Page, asked: dict) -> dict:
+    """For dots.js: 30 answers to the prompt of the run on the screen, under the present sliders, or what is wrong."""
+    loaded = page.models.get(asked["model"])
+    if loaded is None:
+        return {"reply": asked["number"], "problem": "This run's model is not loaded: its answers can't be sampled."}
+    try:
+        with readable_errors():
+            params = sampling_params(asked["params"])
+            prompt_ids_of(loaded, asked["prompt"])
+            drawn = sample_answer_set(loaded, asked["prompt"], params, NUM_ANSWERS, ANSWER_TOKENS)
+    except gr.Error as error:
+        return {"reply": asked["number"], "problem": error.message}
     return {
-        "distinct": answer_set.num_distinct,
-        "groups": answer_set.groups,
-        "answers": [{"text": group.text, "count": len(group.rows)} for group in answer_set.distinct],
-        "max_new_tokens": answer_set.max_new_tokens,
-        "params": controls,
+        "reply": asked["number"],
+        "distinct": drawn.num_distinct,
+        "groups": drawn.groups,
+        "answers": [{"text": group.text, "count": len(group.rows)} for group in drawn.distinct],
+        "max_new_tokens": drawn.max_new_tokens,
     }
 
 
