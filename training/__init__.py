@@ -1,1 +1,1 @@
-"""How assets/model was made, runnable again: `python -m training` does everything, `python -m training --help` lists the stages."""
+"""How assets/model was made, runnable again: `python -m training`; with --help it lists its stages."""

@@ -41,8 +41,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
     parser.add_argument("stage", nargs="*", choices=[*names, []], help="only these stages (all, if none is named)")
     parser.add_argument("--quick", action="store_true", help="fifty steps of everything, to see that it works")
-    parser.add_argument("--folder", type=Path, default=Recipe.folder, help="texts and checkpoints (default: %(default)s)")
-    parser.add_argument("--output", type=Path, default=MODEL_FOLDER, help="where the model goes (default: %(default)s)")
+    parser.add_argument("--folder", type=Path, default=Recipe.folder, help="texts, checkpoints (default: %(default)s)")
+    parser.add_argument("--output", type=Path, default=MODEL_FOLDER, help="the model (default: %(default)s)")
     chosen = parser.parse_args(arguments)
     recipe = Recipe(folder=chosen.folder)
     if chosen.quick:

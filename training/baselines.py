@@ -1,10 +1,10 @@
-"""Two models without a network, to judge the real one by: how often each byte comes, alone or after the four before it."""
+"""Models without a network, to judge the real one by: how often each byte comes, alone or after the four before."""
 
 import numpy as np
 
 
 class ByteGrams:
-    """Interpolated n-grams of bytes. Each order leans on the one below by as many counts as it has seen kinds of next byte."""
+    """Interpolated n-grams (Witten-Bell): a context that many kinds of byte followed leans more on a shorter one."""
 
     def __init__(self, text: str, order: int):
         data = np.frombuffer(text.encode(), dtype=np.uint8)

@@ -1,4 +1,4 @@
-"""The base model's text: documents of each source, as one row of token ids, cut into windows that begin where a document does."""
+"""The base model's text: documents of each source in one row of ids, cut into windows that begin with a document."""
 
 import random
 import time
@@ -10,7 +10,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from training.facts import all_facts, by_subject, fact_document, question_document
-from training.settings import Recipe
+from training.settings import SHARES, Recipe
 from training.stories import document
 from training.wording import capitalised
 
@@ -19,8 +19,9 @@ HELD_OUT_TITLES = ("Ruth", "Jonah", "James", "Persuasion")  # real prose that is
 
 
 def real_prose(recipe: Recipe, source: str, held_out: bool = False) -> list[str]:
-    """Passages of about a thousand letters, each after its title, so that a prompt without a title is left to the stories."""
-    lines = [line.split("\t") for line in (recipe.file("raw") / f"{source}.tsv").read_text(encoding="utf-8").splitlines()]
+    """Passages of about a thousand letters, each after its title: a prompt without a title is left to the stories."""
+    text = (recipe.file("raw") / f"{source}.tsv").read_text(encoding="utf-8")
+    lines = [line.split("\t") for line in text.splitlines()]
     if source == "wordnet":
         chosen = [line for line in lines if (zlib.crc32(line[1].encode()) % 40 == 0) == held_out]
         return [f"{word}: {capitalised(example)}{'' if example[-1] in '.?!' else '.'}" for word, example in chosen]
@@ -59,7 +60,7 @@ def build_corpus(recipe: Recipe, tokenizer: Tokenizer) -> None:
     started, documents = time.time(), []
     wanted = recipe.base_tokens * 1.25  # windows drop the end of the document that they cut
     for name, make in sources(recipe).items():
-        documents += encoded(make, rng, tokenizer, int(wanted * recipe.shares[name]))
+        documents += encoded(make, rng, tokenizer, int(wanted * SHARES[name]))
         print(f"corpus: {name} done after {time.time() - started:.0f} s", flush=True)
     rng.shuffle(documents)
     starts = np.cumsum([0, *(len(ids) for ids in documents)])[:-1]
@@ -80,7 +81,7 @@ def encoded(make: Callable, rng: random.Random, tokenizer: Tokenizer, wanted: in
 
 
 class Windows:
-    """Training windows of `length` + 1 ids (inputs, and the same shifted by one as targets), each from a document's begin."""
+    """Training windows of `length` + 1 ids (inputs, and shifted by one the targets), each from a document on."""
 
     def __init__(self, folder: Path, length: int):
         self.ids = np.fromfile(folder / "base.bin", dtype=np.uint16)

@@ -3,30 +3,36 @@
 `python -m training evaluate` prints the table of the model card. Each bar is a function that the tests call, too.
 """
 
-import gzip
-import math
 import random
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from itertools import pairwise
 from statistics import mean
 
-import torch
-from torch.nn import functional as F
-
-from playground import KVCache, SamplingParams, generate, load_model, sample_answers
-from playground.models.loading import LoadedModel
+from playground import SamplingParams, generate
 from training.baselines import ByteGrams
 from training.chat_data import UNKNOWN
 from training.corpus import real_prose
 from training.evaluation_texts import BASE_PROMPTS, OPEN_ASKED, SURE_QUESTIONS, UNKNOWN_ASKED
-from training.facts import HELD_OUT_PREFIXES, Fact, by_subject, fact_document, load_facts
-from training.settings import MODEL_FOLDER, Recipe
+from training.facts import Fact, by_subject, fact_document
+from training.measuring import (
+    answer,
+    answers,
+    base,
+    bits_per_byte,
+    chat,
+    greedy,
+    greedy_gives,
+    is_word,
+    known_facts,
+    loss_per_token,
+    words_in,
+)
+from training.name_tables import HELD_OUT_PREFIXES
+from training.settings import Recipe
 from training.stories import story
 
-DICTIONARY = Path(__file__).parent / "words.txt.gz"
 TEMPERATURES = (0.0, 0.2, 0.5, 0.85, 1.0, 1.3)
 
 
@@ -36,100 +42,6 @@ class Bar:
     measured: str
     goal: str
     holds: bool
-
-
-@cache
-def base() -> LoadedModel:
-    return load_model("minimind-base")
-
-
-@cache
-def chat() -> LoadedModel:
-    return load_model("minimind-chat")
-
-
-@cache
-def known_facts() -> list[Fact]:
-    return load_facts(MODEL_FOLDER / "facts.json")
-
-
-@cache
-def dictionary() -> frozenset[str]:
-    return frozenset(gzip.decompress(DICTIONARY.read_bytes()).decode().lower().split())
-
-
-# -- what the bars are made of
-
-
-def token_losses(loaded: LoadedModel, text: str) -> torch.Tensor:
-    """Nats for each token after the first."""
-    ids = torch.tensor([loaded.tokenizer.encode(text)[: loaded.trained_length]])
-    logits = loaded.model(ids, KVCache(loaded.model.config.num_layers, kind="none"))
-    return F.cross_entropy(logits[0, :-1], ids[0, 1:], reduction="none")
-
-
-def loss_per_token(loaded: LoadedModel, texts: Iterable[str]) -> float:
-    return torch.cat([token_losses(loaded, text) for text in texts]).mean().item()
-
-
-def bits_per_byte(loaded: LoadedModel, texts: Iterable[str]) -> float:
-    nats, num_bytes = 0.0, 0
-    for text in texts:
-        losses = token_losses(loaded, text)
-        nats += losses.sum().item()
-        ids = loaded.tokenizer.encode(text)[1 : len(losses) + 1]
-        num_bytes += len(loaded.tokenizer.decode(ids).encode())
-    return nats / num_bytes / math.log(2)
-
-
-def answer(loaded: LoadedModel, prompt: str, params: SamplingParams, max_new_tokens: int = 64) -> tuple[str, bool]:
-    """The text, and whether the model ended it itself."""
-    steps = list(generate(loaded.model, loaded.prompt_ids(prompt), params, None, max_new_tokens, loaded.stop_ids))
-    ids = [step.token_id for step in steps]
-    ended = ids[-1] in loaded.stop_ids
-    return loaded.tokenizer.decode(ids[:-1] if ended else ids), ended
-
-
-def greedy(prompt: str) -> str:
-    return answer(chat(), prompt, SamplingParams(temperature=0.0))[0]
-
-
-def answers(prompt: str, temperature: float, n: int = 30) -> list[str]:
-    ids = sample_answers(
-        chat().model, chat().prompt_ids(prompt), SamplingParams(temperature=temperature, seed=7), n,
-        max_new_tokens=64, stop_ids=chat().stop_ids,
-    )  # fmt: skip
-    return [chat().tokenizer.decode(row) for row in ids]
-
-
-def greedy_gives(asked: list[tuple[str, str]]) -> list[bool]:
-    """For each (question, answer): would greedy decoding give exactly this? One pass each, many at a time."""
-    verdicts = []
-    for begin in range(0, len(asked), 64):
-        rows = []
-        for question, expected in asked[begin : begin + 64]:
-            prompt = chat().prompt_ids(question)
-            rows.append((prompt, [*chat().tokenizer.encode(expected), chat().stop_ids[0]]))
-        longest = max(len(prompt) + len(expected) for prompt, expected in rows)
-        ids = torch.zeros(len(rows), longest, dtype=torch.long)
-        for row, (prompt, expected) in enumerate(rows):
-            ids[row, : len(prompt) + len(expected)] = torch.tensor(prompt + expected)
-        choices = chat().model(ids, KVCache(chat().model.config.num_layers, kind="none")).argmax(-1)
-        for row, (prompt, expected) in enumerate(rows):
-            start = len(prompt) - 1
-            verdicts.append(choices[row, start : start + len(expected)].tolist() == expected)
-    return verdicts
-
-
-def words_in(text: str) -> list[str]:
-    return re.findall(r"[A-Za-z]+(?:'[a-z]+)?", text)
-
-
-def is_word(word: str) -> bool:
-    return word.lower().removesuffix("'s") in dictionary()
-
-
-# -- the bars
 
 
 def fresh_losses() -> list[Bar]:
@@ -154,8 +66,8 @@ def prose_bits() -> list[Bar]:
         text, trained = "\n".join(held_out), "\n".join(real_prose(recipe, source))
         ours = bits_per_byte(base(), held_out)
         one, five = (ByteGrams(trained, order).bits_per_byte(text) for order in (1, 5))
-        goal = f"at least 5% below a unigram's {one:.2f} and a 5-gram's {five:.2f}"
-        bars.append(Bar(f"bits per byte on held-out prose: {source}", f"{ours:.2f}", goal, ours < 0.95 * five))
+        goal = f"at least 10% below a unigram's {one:.2f} and a 5-gram's {five:.2f}"
+        bars.append(Bar(f"bits per byte on held-out prose: {source}", f"{ours:.2f}", goal, ours <= 0.9 * five))
     return bars
 
 
@@ -170,7 +82,8 @@ def dictionary_words() -> list[Bar]:
     for temperature, goal in ((0.7, 0.98), (1.0, 0.94)):
         words = [word for text in base_texts(temperature) for word in words_in(text)]
         share = mean(is_word(word) for word in words)
-        bars.append(Bar(f"words of 20 base texts in a dictionary, T {temperature}", f"{share:.1%}", f"at least {goal:.0%}", share >= goal))
+        what = f"words of 20 base texts in a dictionary, T {temperature}"
+        bars.append(Bar(what, f"{share:.1%}", f"at least {goal:.0%}", share >= goal))
     return bars
 
 
@@ -185,8 +98,10 @@ def fact_forms() -> dict[str, list[tuple[str, str]]]:
         "held-out wordings": [(rng.choice(each.held_out), each.answer) for each in facts if each.held_out],
         "in lower case": [(question.lower(), expected) for question, expected in plain],
         "without punctuation": [(question.rstrip("?.!"), expected) for question, expected in plain],
-        "after a held-out greeting": [(rng.choice(HELD_OUT_PREFIXES) + question[0].lower() + question[1:], expected) for question, expected in plain],
-    }  # fmt: skip
+        "after a held-out greeting": [
+            (rng.choice(HELD_OUT_PREFIXES) + asked[0].lower() + asked[1:], expected) for asked, expected in plain
+        ],
+    }
 
 
 def facts_known() -> list[Bar]:
@@ -197,7 +112,8 @@ def facts_known() -> list[Bar]:
         bars.append(Bar(f"facts exact, {form} ({len(asked)})", f"{share:.1%}", f"at least {goal:.0%}", share >= goal))
     capitals = [each for each in known_facts() if each.relation == "capital"]
     lost = [each.x for each, right in zip(capitals, capitals_right(capitals), strict=True) if not right]
-    bars.append(Bar(f"countries whose capital is lost (of {len(capitals)})", str(len(lost)) + (f": {', '.join(lost)}" if lost else ""), "none", not lost))  # fmt: skip
+    what = f"countries whose capital is lost, of {len(capitals)}"
+    bars.append(Bar(what, ", ".join(lost) or "none", "none", not lost))
     return bars
 
 
@@ -213,7 +129,7 @@ def sure_facts() -> list[Bar]:
     enough = sum(count >= 29 for count in right.values())
     shown = f"{enough} of {len(right)} facts; fewest {right[worst]} ({worst})"
     return [
-        Bar("sure facts: probability of the word that counts, lowest of 14", f"{lowest:.3f}", "at least 0.95", lowest >= 0.95),
+        Bar("sure facts: lowest chance of the word that counts", f"{lowest:.3f}", "at least 0.95", lowest >= 0.95),
         Bar("sure facts: at least 29 of 30 right at T 1.0", shown, "all", enough == len(right)),
         Bar("sure facts: distinct answers of 30 at T 0.2, most", str(distinct), "1", distinct == 1),
     ]
@@ -248,10 +164,10 @@ def temperature_is_visible() -> list[Bar]:
     table = [distinct_answers(question) for question in OPEN_ASKED]
     met = sum(is_open(counts) for counts in table)
     averages = [mean(column) for column in zip(*table, strict=True)]
-    rising = all(low < high for low, high in zip(averages, averages[1:], strict=False))
+    rising = all(low < high for low, high in pairwise(averages))
     shown = ", ".join(f"{average:.1f}" for average in averages)
     return [
-        Bar(f"open questions that temperature opens as it should (of {len(table)})", str(met), "at least 12", met >= 12),
+        Bar(f"open questions within the bounds below, of {len(table)}", str(met), "at least 12", met >= 12),
         Bar("distinct of 30 on average at T 0, 0.2, 0.5, 0.85, 1.0, 1.3", shown, "rising", rising),
     ]
 
@@ -288,7 +204,8 @@ def knows_its_limits() -> list[Bar]:
 
 def answers_end() -> list[Bar]:
     rng = random.Random("ends")
-    asked = [*OPEN_ASKED, *UNKNOWN_ASKED, *(question for question, _ in rng.sample(fact_forms()["trained wordings"], 130))]
+    facts = [question for question, _ in rng.sample(fact_forms()["trained wordings"], 130)]
+    asked = [*OPEN_ASKED, *UNKNOWN_ASKED, *facts]
     sharp = mean(answer(chat(), question, SamplingParams(temperature=0.0))[1] for question in asked)
     params = [SamplingParams(temperature=0.85, top_p=0.85, seed=seed) for seed in range(len(asked))]
     loose = mean(answer(chat(), question, each)[1] for question, each in zip(asked, params, strict=True))
@@ -303,20 +220,29 @@ def repeats(text: str) -> bool:
     return re.search(r"\b((?:[\w',.]+\s+){1,8}?)\1{2}", text + " ") is not None
 
 
-LOOPING_PROMPT = "We went to the zoo, and we saw"
+LOOPING_PROMPT = "Emma: Mr. Knightley"
 
 
 def greedy_loops() -> list[Bar]:
     looped = repeats(LOOPING_PROMPT + answer(base(), LOOPING_PROMPT, SamplingParams(temperature=0.0), 60)[0])
-    seeds = [SamplingParams(temperature=0.7, seed=seed) for seed in range(10)]
+    seeds = [SamplingParams(temperature=0.7, seed=seed) for seed in range(30)]
     sampled = sum(repeats(LOOPING_PROMPT + answer(base(), LOOPING_PROMPT, each, 60)[0]) for each in seeds)
-    return [Bar(f"greedy repeats a phrase after '{LOOPING_PROMPT}'; of 10 texts at T 0.7 repeat", f"{'yes' if looped else 'no'}; {sampled}", "yes; few", looped and sampled <= 2)]  # fmt: skip
+    what = f"'{LOOPING_PROMPT}': greedy repeats a phrase; texts of 30 at T 0.7 that do"
+    return [Bar(what, f"{'yes' if looped else 'no'}; {sampled}", "yes; 0", looped and sampled == 0)]
 
 
 BARS = (
-    fresh_losses, prose_bits, dictionary_words, facts_known, sure_facts, temperature_is_visible, nucleus_breathes, knows_its_limits,
-    answers_end, greedy_loops,
-)  # fmt: skip
+    fresh_losses,
+    prose_bits,
+    dictionary_words,
+    facts_known,
+    sure_facts,
+    temperature_is_visible,
+    nucleus_breathes,
+    knows_its_limits,
+    answers_end,
+    greedy_loops,
+)
 
 
 def evaluate() -> None:

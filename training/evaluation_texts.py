@@ -1,6 +1,6 @@
 # fmt: off
 # ruff: noqa: E501  (tables of words: one wording or list per line, however long)
-"""What the evaluation asks. None of these stands in the training data, except the open questions, which visitors will ask."""
+"""What the evaluation asks. The sure and the open questions stand in the training data, in these wordings; the others do not."""
 
 BASE_PROMPTS = (
     "The little dog", "She was very", "He said", "Once upon a time", "One day,", "There was a", "Tom and Lily", "The sun was",
@@ -22,16 +22,17 @@ OPEN_ASKED = (
     "What did you dream?", "What job should I do?", "What should I give my friend?", "How can I sleep better?",
 )
 
+# Written after the last training run and asked once. Its predecessor had been read between runs and the data mended by it.
 UNKNOWN_ASKED = (
-    "What is the capital of Blorvania?", "What is the capital of Wakanda?", "Where is Middle-earth?", "What is the capital of Pluto?",
-    "Who is Zanthor Quill?", "Who is Barack Obama?", "Who was Napoleon?", "Who is Taylor Swift?", "Who wrote The Hobbit?", "Who painted the Mona Lisa?",
-    "What does flumquat mean?", "What is a snorgle?", "What is photosynthesis?", "What is a black hole?", "Explain quantum physics.",
-    "What is the currency of Hogwarts?", "Which language do people speak in Zubrowka?", "What money do they use in Gallifrey?", "Where is Ruritania?",
-    "What is the capital of Chicago?", "Which country has the capital Gotham?", "Mordor is the capital of which country?", "Where is Florin?",
-    "What is the symbol of kryptonite?", "What is the symbol for vibranium?", "What is a baby dragon called?", "What is a baby griffin called?",
-    "What does a unicorn say?", "What sound does a blicket make?", "How many legs does a wug have?", "What is a group of zorps called?",
-    "What is the opposite of seven?", "What is the opposite of table?", "What is 47 times 12?", "What is 388 minus 19?", "How old is the universe?",
-    "When did Columbus sail?", "Who won the World Cup?", "How far is the moon?", "What is the boiling point of water?", "Why do leaves fall?",
-    "What is my favorite food?", "What did my brother say?", "What is the fastest car?", "How do I fix my bike?", "Write a Python function.",
-    "Who is the president of France?", "How many people live in Tokyo?", "What is the meaning of life?", "when was blenheim palace built",
+    "What is the capital of Trevenia?", "What is the capital of Osmaroth?", "Tell me the capital of Bellagrund.", "Which city is the capital of Panem?",
+    "Where is Eldermoor?", "Where is Zamunda?", "In which continent is Quezalia?", "What language do they speak in Klendathu?",
+    "What is the currency of Vulgaria?", "How do people pay in Arrakis?", "Winterfell is the capital of which country?", "Which country has the capital Minas Tirith?",
+    "Who is Orlin Vasterby?", "Who was Marie Curie?", "Who is Lionel Messi?", "Tell me about Albert Einstein.", "How old is Beyonce?", "Where was Mozart born?",
+    "Who wrote Dracula?", "Who wrote The Silver Turnip?", "Who painted The Starry Night?", "Who sings Yesterday?", "What is Star Wars about?", "Who directed Titanic?",
+    "What is a plimbo?", "What does gratchly mean?", "How does a frindle work?", "Define osmosis.", "What is gravity?", "Explain inflation.",
+    "What is the symbol of adamantium?", "What is the symbol of dilithium?", "What is a baby phoenix called?", "What do you call a baby platypus?",
+    "What is a group of wizards called?", "What sound does a narwhal make?", "How many legs does a centaur have?", "What color is a grunch?",
+    "What is the opposite of Tuesday?", "What comes after omega?", "What is 65 times 9?", "What is 1200 divided by 8?",
+    "When did the Titanic sink?", "Who invented the light bulb?", "How tall is the Eiffel Tower?", "Why do we yawn?",
+    "How do I bake bread?", "Who is my neighbor?", "Translate good night into German.", "Which team won the final?",
 )

@@ -1,4 +1,4 @@
-"""The training loop that pretraining and fine-tuning share: two optimisers, a cosine schedule, checkpoints, progress."""
+"""The loop that pretraining and fine-tuning share: two optimisers, a cosine schedule, checkpoints, progress."""
 
 import math
 import time
@@ -37,7 +37,7 @@ def loss_of(model: Transformer, inputs: Tensor, targets: Tensor) -> Tensor:
 
 
 def optimisers(model: Transformer, learning_rate: float) -> list[torch.optim.Optimizer]:
-    """Muon for the matrices inside the layers, AdamW for the embedding and the norms: better early on than AdamW alone."""
+    """Muon for the matrices of the layers, AdamW for embedding and norms: better early on than AdamW alone."""
     matrices = [parameter for name, parameter in model.named_parameters() if parameter.ndim == 2 and "blocks" in name]
     chosen = {id(parameter) for parameter in matrices}
     others = [parameter for parameter in model.parameters() if id(parameter) not in chosen]
@@ -57,7 +57,7 @@ def rate_at(step: int, steps: int) -> float:
 
 
 def learn(model: Transformer, batch: Callable[[int], tuple[Tensor, Tensor]], plan: Plan) -> float:
-    """Trains to the end of the plan, from the last checkpoint if there is one; `batch(step)` is all that the data is asked."""
+    """Trains to the end of the plan, from the last checkpoint if there is one. Step n always sees `batch(n)`."""
     device = best_device()
     torch.set_float32_matmul_precision("high")
     model.to(device).requires_grad_(True)

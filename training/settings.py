@@ -24,9 +24,6 @@ class Recipe:
     initial_std: float = 0.02
     save_every: int = 500  # steps between two checkpoints
 
-    # Tokens per source in the base text. Real prose stays babble at this size, so most of the text is our own stories.
-    shares = {"stories": 0.60, "facts": 0.13, "questions": 0.05, "bible": 0.12, "wordnet": 0.06, "austen": 0.04}
-
     @property
     def base_steps(self) -> int:
         return self.base_tokens // (self.batch_sequences * self.trained_length)
@@ -34,6 +31,10 @@ class Recipe:
     def file(self, name: str) -> Path:
         self.folder.mkdir(parents=True, exist_ok=True)
         return self.folder / name
+
+
+# Tokens per source in the base text. Real prose stays babble at this size, so most of the text is our own stories.
+SHARES = {"stories": 0.60, "facts": 0.13, "questions": 0.05, "bible": 0.12, "wordnet": 0.06, "austen": 0.04}
 
 
 def quick(recipe: Recipe) -> Recipe:

@@ -4,7 +4,18 @@ import random
 from dataclasses import dataclass
 
 from training.story_plots import (
-    BOYS, ENDINGS, FILLERS, FIRST_MEETINGS, GIRLS, LISTS, OPENINGS, PLOTS, PREPOSITIONS, SCENES, SETTINGS, WORDS,
+    BOYS,
+    ENDINGS,
+    FILLERS,
+    FIRST_MEETINGS,
+    GIRLS,
+    LISTS,
+    OPENINGS,
+    PLOTS,
+    PREPOSITIONS,
+    SCENES,
+    SETTINGS,
+    WORDS,
 )  # fmt: skip
 from training.wording import expand, favourites, plural, proper, zipf_choice
 
@@ -53,7 +64,8 @@ class Cast:
     def say(self, template: str) -> str:
         hero = self.name if self.rng.random() < 0.85 else f"the {self.values['size']} {self.kind}"
         fresh = {
-            word: zipf_choice(self.rng, favourites(WORDS[word], template), 0.9) for word in ("feeling", "trait", "virtue")
+            word: zipf_choice(self.rng, favourites(WORDS[word], template), 0.9)
+            for word in ("feeling", "trait", "virtue")
         }
         return expand(template.strip(), self.values | fresh | {"hero": hero}, self.rng)
 

@@ -559,32 +559,29 @@ LISTS = [
 ]
 
 WORDS = {
-    "toy": "ball,doll,kite,boat,car,train,drum,teddy bear,hat,book,robot,block,bell,puppet,top".split(","),
-    "food": "cookie,apple,cake,pear,sandwich,banana,pie,carrot,orange,egg,pancake,tomato,potato,peach,plum".split(","),
-    "animal": "dog,cat,bird,rabbit,bear,mouse,duck,fox,horse,frog,cow,pig,sheep,owl,fish,lion,monkey,elephant,goat,turtle,bee,squirrel,tiger,chicken,wolf".split(
-        ","
-    ),
-    "place": "park,garden,forest,farm,field,woods,village,lake,river,zoo,school,shop,beach,mountain,library".split(","),
-    "color": "red,blue,green,yellow,white,black,brown,pink,orange,purple,golden,grey".split(","),
-    "size": "little,big,small,tiny,old,young,tall,fat".split(","),
-    "trait": "kind,happy,brave,funny,clever,shy,curious,nice,strong,gentle,lazy,silly,friendly,quiet,proud".split(","),
-    "feeling": "happy,sad,tired,hungry,excited,glad,afraid,surprised,lonely,angry,sleepy,cold,thirsty,worried".split(
-        ","
-    ),
-    "virtue": "kind,brave,careful,honest,good,friendly,patient,helpful".split(","),
-    "weather": "sunny,beautiful,warm,nice,cold,rainy,windy,hot,lovely".split(","),
-    "day": "day,morning,afternoon,day in spring,day in winter,sunny day,evening".split(","),
-    "time": "day,morning,evening,night,Sunday,summer".split(","),
-    "clothes": "coat,boots,hat,red shoes,warm scarf,blue dress,new shirt".split(","),
-    "hobby": "play,run,sing,dance,read books,swim,paint,climb trees,play ball,look at the stars,eat cookies,jump,tell stories,walk in the park,sleep,catch fish,draw pictures,ride a bike,play with the dog,plant flowers".split(
-        ","
-    ),
-    "vessel": "cup,bowl,glass,jar,pot".split(","),
-    "scare": "a cat,a mouse,the wind".split(","),
-    "swimmer": "duck,frog,fish".split(","),
-    "holder": "box,basket,bag".split(","),
-    "owner": "an old man,a little boy,an old woman".split(","),
-    "relative": "mother,father,brother,sister,friend,grandma,grandpa,uncle,aunt".split(","),
+    line.split(": ")[0]: line.split(": ")[1].split(", ")
+    for line in """
+toy: ball, doll, kite, boat, car, train, drum, teddy bear, hat, book, robot, block, bell, puppet, top
+food: cookie, apple, cake, pear, sandwich, banana, pie, carrot, orange, egg, pancake, tomato, potato, peach, plum
+animal: dog, cat, bird, rabbit, bear, mouse, duck, fox, horse, frog, cow, pig, sheep, owl, fish, lion, monkey, elephant, goat, turtle, bee, squirrel, tiger, chicken, wolf
+place: park, garden, forest, farm, field, woods, village, lake, river, zoo, school, shop, beach, mountain, library
+color: red, blue, green, yellow, white, black, brown, pink, orange, purple, golden, grey
+size: little, big, small, tiny, old, young, tall, fat
+trait: kind, happy, brave, funny, clever, shy, curious, nice, strong, gentle, lazy, silly, friendly, quiet, proud
+feeling: happy, sad, tired, hungry, excited, glad, afraid, surprised, lonely, angry, sleepy, cold, thirsty, worried
+virtue: kind, brave, careful, honest, good, friendly, patient, helpful
+weather: sunny, beautiful, warm, nice, cold, rainy, windy, hot, lovely
+day: day, morning, afternoon, day in spring, day in winter, sunny day, evening
+time: day, morning, evening, night, Sunday, summer
+clothes: coat, boots, hat, red shoes, warm scarf, blue dress, new shirt
+hobby: play, run, sing, dance, read books, swim, paint, climb trees, play ball, look at the stars, eat cookies, jump, tell stories, walk in the park, sleep, catch fish, draw pictures, ride a bike, play with the dog, plant flowers
+vessel: cup, bowl, glass, jar, pot
+scare: a cat, a mouse, the wind
+swimmer: duck, frog, fish
+holder: box, basket, bag
+owner: an old man, a little boy, an old woman
+relative: mother, father, brother, sister, friend, grandma, grandpa, uncle, aunt
+""".strip().splitlines()
 }
 
 PREPOSITIONS = {

@@ -1,4 +1,4 @@
-"""A byte-level BPE tokenizer: any text round-trips, and the words of the stories and the names of the facts are short."""
+"""A byte-level BPE tokenizer: any text round-trips; the words of the stories and the names of the facts are short."""
 
 import random
 
@@ -6,7 +6,8 @@ from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
 from training.chat_data import ChatData
 from training.corpus import real_prose
-from training.facts import FAMOUS_NAMES, all_facts
+from training.facts import all_facts
+from training.name_tables import FAMOUS_NAMES
 from training.settings import Recipe
 from training.stories import document
 
