@@ -1,12 +1,16 @@
 """Thirty answers: what is counted, how likely each is, and that drawing many changes none."""
 
+import csv
+import io
 import random
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
 from math import comb, prod
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from torch import Tensor
@@ -30,7 +34,12 @@ from playground.experiments.answers_curve import VALUES, draw_curve_pool, rarefy
 from playground.experiments.answers_frequency import chi_square_test, stated_against_observed, wilson_interval
 from playground.experiments.answers_pool import AnswerRequest, answer_leaves, draw_answer_sets
 from playground.experiments.answers_tree import answer_tree
+from playground.figures import style
+from playground.figures.answers import agreement_figure
 from playground.models.loading import LoadedModel
+from playground.ui import answers_values
+from playground.ui.answers_values import curve_values
+from playground.ui.spreadsheet import csv_text
 
 SPREAD = SamplingParams(temperature=0.05, seed=4)  # the tiny model then gives some answers often and others once
 PROMPT = "hello"
@@ -418,6 +427,59 @@ def test_frequencies_that_disagree_are_noticed(chain):
 def test_chi_square_p_values_are_those_of_the_table():
     assert chi_square_test([60, 40], [50, 50]) == (pytest.approx(4), 1, pytest.approx(0.0455, abs=1e-4))
     assert chi_square_test([100, 0], [98, 2])[1] == 0  # too few expected to say anything
+
+
+# --- what the page is given
+
+
+def test_the_mark_of_an_answer_is_named_for_the_settings_and_the_models_own_stands_beside(chain):
+    """At top-p 0.7 the mark says 62.5 % for "a"; it was called "stated by the model", which says 37.5 %."""
+    for top_p, names in ((1, []), (0.7, ["by the model itself"])):
+        answers = draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(top_p=top_p),), 300))[0]
+        agreement = stated_against_observed(answers)
+        figure = agreement_figure(agreement.frame, agreement.draws)
+        marks = [trace for trace in figure.data if "draws" not in trace.name]
+        assert [trace.name for trace in marks] == [*names, "stated under these settings"]
+    place = agreement.frame["answer"].tolist().index("a")
+    assert [trace.x[place] for trace in marks] == [pytest.approx(0.375), pytest.approx(0.625)]
+
+
+def test_figures_take_plain_data():
+    for file in Path(style.__file__).parent.glob("*.py"):
+        assert "playground.experiments" not in file.read_text(), file.name
+
+
+def test_a_curve_says_how_far_it_is_and_stops_where_it_is_left(chain, monkeypatch):
+    """The Stop of the curve takes hold between two values; the whole pool used to be one."""
+    monkeypatch.setattr(answers_values, "TICK_SECONDS", 0)
+    values = list(curve_values(chain, ["h"], {"temperature": 1}, "temperature"))
+    figures = [place for place, value in enumerate(values) if "views" in value]
+    assert len(figures) == 2 and figures[-1] == len(values) - 1
+    assert all("running" in value for place, value in enumerate(values) if place not in figures)
+    assert figures[0] > 1 and figures[1] > figures[0] + 1
+    fed, curve = chain.model.num_fed, curve_values(chain, ["h"], {"temperature": 1}, "temperature")
+    next(curve)
+    curve.close()
+    assert chain.model.num_fed - fed < 6
+
+
+@pytest.mark.parametrize("prompt", ["=1+h", "+h", "-h", "@h"])
+def test_no_csv_of_the_tab_holds_a_cell_that_a_spreadsheet_runs(chain, prompt):
+    answers = sample_answer_set(chain, prompt, SamplingParams(), 6)
+    answers = replace(answers, answers=tuple(replace(answer, text=prompt) for answer in answers.answers))
+    *_, curve = curve_values(chain, [prompt], {"temperature": 1}, "temperature")
+    texts = [answers_values.answers_csv(answers), *(view["csv"] for view in curve["views"].values())]
+    texts.append(csv_text(stated_against_observed(answers).frame))
+    for text in texts:
+        cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
+        assert not any(cell.startswith(("=", "+", "@", "-h")) for cell in cells)
+        assert f"'{prompt}" in cells or text is texts[-1]
+
+
+def test_numbers_and_plain_words_go_to_csv_as_they_are():
+    frame = pd.DataFrame({"token": ["-", "a-b", "'"], "logit": [-1.5, 2.0, 0.0]})
+    assert csv_text(frame) == "token,logit\n'-,-1.5\na-b,2.0\n',0.0\n"
+    assert frame["token"][0] == "-"
 
 
 # --- the tree

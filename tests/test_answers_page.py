@@ -113,6 +113,20 @@ def test_the_curve_has_a_band_a_second_prompt_and_exports(tab: Page):
     expect(curve.locator(".note")).to_contain_text("Stale")
 
 
+def test_stop_ends_the_drawing_of_a_curve(tab: Page):
+    """The only Stop of the tab stopped the 3,000 answers."""
+    words = tab.locator("#answers-curve .note")
+    slide(tab, "temperature", 2)
+    tab.get_by_role("button", name="Draw the curve").click()
+    expect(words).to_contain_text("answers are complete", timeout=SLOW)
+    tab.locator("#answers-stop-curve").click()
+    expect(words).to_have_text("Stopped.")
+    tab.wait_for_timeout(2000)
+    expect(words).to_have_text("Stopped.")
+    tab.get_by_role("button", name="Draw the curve").click()
+    expect(words).to_contain_text("by rarefaction", timeout=SLOW)
+
+
 def test_the_tree_is_walked_with_the_keyboard_and_zoomed(tab: Page):
     settled(tab, "temperature", 1)
     root = tab.locator("#answers-tree .tree-node").first
@@ -153,12 +167,17 @@ def test_the_batch_picture_counts_what_both_ways_compute(tab: Page):
 
 
 def test_a_preset_draws_three_thousand_and_they_agree(tab: Page):
+    tab.get_by_role("button", name="Min-p, penalties").click()
+    slide(tab, "presence_penalty", 1)
+    tab.get_by_label("Order of the stages").select_option("vllm")
     tab.locator("#lesson-Q13").click()
     words = tab.locator("#answers-agreement .note")
     expect(words).to_contain_text("intervals of 3,000 draws hold the stated share", timeout=SLOW)
     inside, rows = map(int, re.match(r"(\d+) of (\d+)", words.inner_text()).groups())
     assert inside >= rows - 2
     expect(tab.get_by_label("Temperature value")).to_have_value("1")
+    expect(tab.get_by_label("Presence penalty value")).to_have_value("0")  # the model's own probabilities, then
+    expect(tab.get_by_label("Order of the stages")).to_have_value("transformers")
     table = list(
         csv.DictReader(
             io.StringIO(downloaded(tab, tab.locator("#answers-agreement").get_by_role("button", name="CSV")))

@@ -1,6 +1,7 @@
 // Thirty answers: how many are distinct, a numbered dot for each, and the table of what they say.
 // It asks for new answers when the sliders have rested or another prompt has run, and says "stale" until they are there.
 
+import { download } from "./download.js";
 import { milliseconds, node, percent, pool, say, set } from "./svg.js";
 
 const REST_MS = 300;
@@ -11,12 +12,6 @@ const VIEWS = { tokens: "token by token", text: "as text" };
 /** What the answers depend on, as one string: the sliders, and the prompt and model that last ran. */
 export function requestKey(params, run) {
   return JSON.stringify([SETTINGS.map((name) => params?.[name]), run?.id ?? null]);
-}
-
-export function download(text, filename, type = "text/csv") {
-  const link = node("a", { href: URL.createObjectURL(new Blob([text], { type })), download: filename });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
 export function mount(element, api) {

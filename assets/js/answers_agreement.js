@@ -1,6 +1,6 @@
 // Stated against observed: a Plotly picture, the sentence that sums it up, and the numbers as CSV.
 
-import { download } from "./answers.js";
+import { download } from "./download.js";
 import { isOtherRun } from "./answers_curve.js";
 import { mount as mountPlot } from "./plot.js";
 import { node, pool, say } from "./svg.js";
@@ -9,7 +9,7 @@ const NARROW = 560; // pixels
 
 export function mount(element, api) {
   element.classList.add("answers-agreement");
-  const words = node("p.note", { role: "status" }, element, "Press the button: each answer's share of the draws beside the probability that the model states.");
+  const words = node("p.note", { role: "status" }, element, "Press the button: each answer's share of the draws beside its probability under these settings.");
   const problem = node("p.answers-problem", { role: "alert" }, element);
   const inner = node("div", {}, element);
   const plot = mountPlot(inner);

@@ -1,6 +1,6 @@
 // The curve of distinct answers: a Plotly picture, the present slider as a line on it, and its table as CSV.
 
-import { download } from "./answers.js";
+import { download } from "./download.js";
 import { mount as mountPlot } from "./plot.js";
 import { node, say } from "./svg.js";
 

@@ -39,6 +39,7 @@ class Group:
     text: str  # its most frequent spelling
     rows: tuple[int, ...]
     probability: float  # of the spellings seen, so a lower bound when texts are compared
+    model_probability: float  # the same, at temperature 1 with nothing cut
     length: int  # tokens of that spelling
     stop_reason: str
 
@@ -86,6 +87,7 @@ class AnswerSet:
                 "count": self.counts,
                 "share": [count / len(self.answers) for count in self.counts],
                 "probability": [group.probability for group in self.distinct],
+                "model probability": [group.model_probability for group in self.distinct],
                 "length": [group.length for group in self.distinct],
                 "stop reason": [group.stop_reason for group in self.distinct],
             }
@@ -96,7 +98,9 @@ class AnswerSet:
         first_with = {self.answers[row].token_ids: self.answers[row] for row in rows}
         answer = min(first_with.values(), key=lambda a: (-spellings[a.token_ids], -a.probability, a.token_ids))
         probability = sum(spelling.probability for spelling in first_with.values())
-        return Group(answer.text, tuple(rows), probability, len(answer.token_ids), answer.stop_reason)
+        model_probability = sum(spelling.model_probability for spelling in first_with.values())
+        length = len(answer.token_ids)
+        return Group(answer.text, tuple(rows), probability, model_probability, length, answer.stop_reason)
 
 
 def normalise(text: str) -> str:

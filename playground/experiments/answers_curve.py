@@ -40,6 +40,7 @@ class Curve:
     points: tuple[CurvePoint, ...]
 
     def to_frame(self) -> pd.DataFrame:
+        """A row for each value of the setting: prompt, the setting, distinct, expected, low, high, answers, pool."""
         frame = pd.DataFrame(self.points).rename(columns={"value": self.knob, "num_distinct": "distinct"})
         frame.insert(0, "prompt", self.prompt)
         return frame.assign(answers=self.n, pool=self.pool_size)
@@ -49,10 +50,16 @@ class Curve:
 class CurvePool:
     """The answers behind a curve: a set for each value of the setting."""
 
-    prompt: str
     knob: str
-    values: tuple[float, ...]
     sets: tuple[AnswerSet, ...]
+
+    @property
+    def prompt(self) -> str:
+        return self.sets[0].prompt
+
+    @property
+    def values(self) -> list[float]:
+        return [getattr(drawn.params, self.knob) for drawn in self.sets]
 
     def curve(self, n: int = 30, compare: str = TOKENS) -> Curve:
         """Counts among the first n rows, and the band from all of them; a pool of n rows gives no band."""
@@ -61,23 +68,25 @@ class CurvePool:
         return Curve(self.prompt, self.knob, n, len(self.sets[0].answers), tuple(points))
 
 
-def draw_curve_pool(
-    loaded_model: LoadedModel,
+def curve_request(
     prompt: str,
     params: SamplingParams,
     knob: str = "temperature",
     rows: int = POOL,
     max_new_tokens: int = 24,
     values: Sequence[float] = (),
-) -> CurvePool:
-    """All values of the setting and all rows share one prefill; every value draws with the same random numbers.
+) -> AnswerRequest:
+    """Every value of the setting draws with the same random numbers; the other settings stay as in `params`."""
+    settings = tuple(replace(params, **{knob: value}) for value in tuple(values) or VALUES[knob])
+    return AnswerRequest(prompt, settings, rows, max_new_tokens)
 
-    The other settings stay as they are in `params`.
-    """
-    values = tuple(values) or VALUES[knob]
-    settings = tuple(replace(params, **{knob: value}) for value in values)
-    sets = draw_answer_sets(loaded_model, AnswerRequest(prompt, settings, rows, max_new_tokens))
-    return CurvePool(prompt, knob, values, tuple(sets))
+
+def draw_curve_pool(
+    loaded_model: LoadedModel, prompt: str, params: SamplingParams, knob: str = "temperature", *more, **options
+) -> CurvePool:
+    """All values of the setting and all rows share one prefill. Arguments as of `curve_request`."""
+    request = curve_request(prompt, params, knob, *more, **options)
+    return CurvePool(knob, tuple(draw_answer_sets(loaded_model, request)))
 
 
 def _point(value: float, pool: AnswerSet, n: int) -> CurvePoint:

@@ -1,4 +1,4 @@
-"""The probability that the model states for an answer, beside how often it comes."""
+"""The probability of an answer under the settings, beside how often it comes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +18,8 @@ Z = 1.96  # 95 of 100 intervals hold the true share
 class Agreement:
     """For each answer the stated probability, and for each number of draws the count with its interval."""
 
-    frame: pd.DataFrame  # answer, stated, and for each number: observed N, low N, high N, inside N
+    # answer, stated, model (at T = 1 with nothing cut), and for each number: observed N, low N, high N, inside N
+    frame: pd.DataFrame
     draws: tuple[int, ...]
     chi_square: float
     degrees: int
@@ -51,7 +52,9 @@ def stated_against_observed(drawn: AnswerSet, draws: Sequence[int] = DRAWS, top:
     stated.append(rest)
     names.append("all others")
     rows_of.append(set(range(len(drawn.answers))).difference(*rows_of))
-    frame = pd.DataFrame({"answer": names, "stated": stated})
+    model = [group.model_probability for group in groups]
+    model.append(max(1 - sum(model), 0.0))
+    frame = pd.DataFrame({"answer": names, "stated": stated, "model": model})
     for number in draws:
         counts = [sum(row < number for row in rows) for rows in rows_of]
         intervals = [wilson_interval(count, number) for count in counts]

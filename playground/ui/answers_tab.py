@@ -4,15 +4,14 @@ import gradio as gr
 
 from playground.experiments.answers_batching import greedy_among_others
 from playground.ui.answers_values import MANY, agreement_values, among_rows, answer_values, curve_values
-from playground.ui.bar import MODEL_QUEUE, Page, prompt_ids_of
+from playground.ui.bar import MODEL_LINE, Page, prompt_ids_of
+from playground.ui.controls import ALL_OFF, readable_errors
 from playground.ui.lesson import read_lesson
 from playground.ui.lesson_card import lesson_card
 from playground.ui.panel import panel
 
 CHAT = "minimind-chat"
 OPEN, FACT = "What should I do today?", "What is the capital of France?"
-PLAIN = {"temperature": 1.0, "top_p": 1.0, "top_k": 0, "min_p": 0.0}  # the model's own probabilities
-MODEL_LINE = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1, "show_progress": "hidden"}
 AMONG_HEADERS = ["rows in the batch", "largest change of a logit", "closest two best", "same text"]
 
 
@@ -37,6 +36,7 @@ def answers_tab(page: Page) -> None:
                         FACT, label="Second prompt, to compare", elem_id="answers-second", max_lines=1, min_width=220
                     )
                     draw = gr.Button("Draw the curve", elem_id="answers-draw", min_width=160, scale=0)
+                    stop_curve = gr.Button("Stop", elem_id="answers-stop-curve", min_width=80, scale=0)
                 curve = panel("answers_curve", elem_id="answers-curve")
         with gr.Row(elem_classes="answers-lessons"):
             buttons = {key: lesson_card(key, lessons[key]) for key in ("Q1", "Q2", "Q13")}
@@ -69,19 +69,19 @@ def answers_tab(page: Page) -> None:
     def on_among(model_name, prompt):
         loaded = page.models[model_name]
         prompt_ids_of(loaded, prompt)
-        return among_rows(greedy_among_others(loaded, prompt)), gr.Column(visible=True)
+        with readable_errors():
+            return among_rows(greedy_among_others(loaded, prompt)), gr.Column(visible=True)
 
     def on_preset(model_name, controls):
         model_name = CHAT if CHAT in page.models else model_name
-        return model_name, OPEN, (controls or {}) | PLAIN, FACT, "temperature"
+        return model_name, OPEN, (controls or {}) | ALL_OFF, FACT, "temperature"
 
     request = [page.model_name, page.prompt, page.controls]
     three = [answers, tree, batch]
     curve_inputs = [*request, knob, second]
     answers.wanted(on_wanted, request, three, trigger_mode="always_last", **MODEL_LINE)
-    gr.on(
-        [draw.click, second.submit, knob.input], on_draw, curve_inputs, curve, trigger_mode="always_last", **MODEL_LINE
-    )
+    asked = [draw.click, second.submit, knob.input]
+    curving = [gr.on(asked, on_draw, curve_inputs, curve, trigger_mode="always_last", **MODEL_LINE)]
     drawing = [many.click(on_many, request, agreement, **MODEL_LINE)]
     preset = ([page.model_name, page.controls], [page.model_name, page.prompt, page.controls, second, knob])
     quiet = {"queue": False, "show_progress": "hidden"}
@@ -90,12 +90,19 @@ def answers_tab(page: Page) -> None:
         ready.success(None, None, None, js=_scroll_to("answers"))  # a low window shows the words or the pictures
         drawn = ready.success(on_wanted, request, three, **MODEL_LINE)
         drawn = drawn.success(on_draw, curve_inputs, curve, **MODEL_LINE)
+        curving.append(drawn)
         if key == "Q13":
             drawing.append(drawn.success(on_many, request, agreement, **MODEL_LINE))
     alone = buttons["Q2"].click(on_preset, *preset, **quiet)
     alone = alone.success(on_among, request[:2], [among, among_card], **MODEL_LINE)
     alone.success(None, None, None, js=_scroll_to("answers-among-card"))
-    stop.click(lambda: {"running": "Stopped."}, None, agreement, cancels=drawing, **quiet)
+    for button, picture, events in ((stop, agreement, drawing), (stop_curve, curve, curving)):
+        # What a cancelled drawing still had under way may arrive after a change made in the same event.
+        button.click(None, cancels=events, queue=False).then(stopped, picture, picture, **quiet)
+
+
+def stopped(shown: dict | None) -> dict:
+    return {"running": "Stopped."} if "running" in (shown or {}) else gr.skip()
 
 
 def _scroll_to(elem_id: str) -> str:

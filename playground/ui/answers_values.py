@@ -1,26 +1,29 @@
 """What the pictures of the tab "Thirty answers" are given: plain JSON, worked out from a run."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import asdict
+from html import unescape
 
 import gradio as gr
+import pandas as pd
 
 from playground.engine.model import ContextFullError
 from playground.engine.sampling import NoTokenError
 from playground.experiments.answers import TEXT, TOKENS, AnswerSet, sample_answer_set
 from playground.experiments.answers_batch import batch_work
 from playground.experiments.answers_batching import AmongOthers
-from playground.experiments.answers_curve import POOL, CurvePool, draw_curve_pool
+from playground.experiments.answers_curve import POOL, CurvePool, curve_request
 from playground.experiments.answers_frequency import stated_against_observed
 from playground.experiments.answers_pool import AnswerRequest, answer_leaves, gather
 from playground.experiments.answers_tree import answer_tree
-from playground.experiments.race import machine
+from playground.experiments.machine import machine
 from playground.figures.answers import agreement_figure, axis_places, distinct_figure
 from playground.models.loading import LoadedModel
 from playground.ui.bar import TICK_SECONDS, prompt_ids_of
 from playground.ui.controls import sampling_params
 from playground.ui.panel import figure_json
+from playground.ui.spreadsheet import csv_text
 
 NUM_ANSWERS, ANSWER_TOKENS, MANY = 30, 24, 3000
 PROBLEMS = (gr.Error, ContextFullError, NoTokenError)  # said in the panel, where they stay until the next try
@@ -66,7 +69,7 @@ def _view(drawn: AnswerSet) -> dict:
             "rows": group.rows,
             "count": len(group.rows),
             "probability": group.probability,
-            "model_probability": drawn.answers[group.rows[0]].model_probability,
+            "model_probability": group.model_probability,
             "length": group.length,
             "stop": group.stop_reason,
         }
@@ -78,63 +81,68 @@ def _view(drawn: AnswerSet) -> dict:
 def answers_csv(drawn: AnswerSet) -> str:
     """The table of distinct answers; `settings` says in every line what they were drawn with."""
     frame = drawn.table().assign(prompt=drawn.prompt, settings=str(asdict(drawn.params)))
-    return frame.to_csv(index=False)
+    return csv_text(frame)
 
 
 def curve_values(loaded: LoadedModel, prompts: list[str], controls: dict, knob: str) -> Iterator[dict]:
-    """For answers_curve.js: at once the counts of this seed, then the bands from a larger pool."""
+    """For answers_curve.js: soon the counts of this seed, then the bands from a larger pool."""
     try:
         params = sampling_params(controls)
         for prompt in prompts[:1]:
             prompt_ids_of(loaded, prompt)
         prompts = [prompt for prompt in dict.fromkeys(prompts) if prompt and prompt.strip()]
         for rows in (NUM_ANSWERS, POOL):
-            start = time.perf_counter()
-            pools = [draw_curve_pool(loaded, prompt, params, knob, rows, ANSWER_TOKENS) for prompt in prompts]
+            start, pools = time.perf_counter(), []
+            for prompt in prompts:
+                request = curve_request(prompt, params, knob, rows, ANSWER_TOKENS)
+                pools.append(CurvePool(knob, tuple((yield from _drawing(loaded, request)))))
             yield _curve_value(loaded.name, pools, controls, time.perf_counter() - start)
     except PROBLEMS as error:
         yield {"problem": problem_of(error)}
+
+
+def _drawing(loaded: LoadedModel, request: AnswerRequest) -> Generator[dict, None, list[AnswerSet]]:
+    """Says every tick how far it is, so that the page can stop it there; returns a set for each of the settings."""
+    leaves, done, shown_at = [], 0, time.perf_counter()
+    for leaf in answer_leaves(loaded, request):
+        leaves.append(leaf)
+        done += len(leaf.rows)
+        if time.perf_counter() - shown_at > TICK_SECONDS:
+            shown_at = time.perf_counter()
+            yield {"running": f"{done:,} of {request.n * len(request.settings):,} answers are complete …"}
+    return gather(loaded, request, leaves)
 
 
 def _curve_value(model: str, pools: list[CurvePool], controls: dict, seconds: float) -> dict:
     first = pools[0]
     views = {}
     for by in (TOKENS, TEXT):
-        curves = [pool.curve(NUM_ANSWERS, by) for pool in pools]
-        csv = "".join(curve.to_frame().to_csv(index=False, header=place == 0) for place, curve in enumerate(curves))
-        views[by] = {"figure": figure_json(distinct_figure(curves)), "csv": csv}
+        frames = [pool.curve(NUM_ANSWERS, by).to_frame() for pool in pools]
+        views[by] = {"figure": figure_json(distinct_figure(frames, first.knob)), "csv": csv_text(pd.concat(frames))}
     rows = len(first.sets[0].answers)
-    band = (
-        f"Line and band: mean over seeds and about nine of ten seeds, by rarefaction of {rows} rows a point."
-        if rows > NUM_ANSWERS
-        else "The bands are being drawn …"
-    )
+    words = f"Marks: {NUM_ANSWERS} answers with this seed."
+    if rows > NUM_ANSWERS:
+        words += f" Line and band: mean over seeds and about nine of ten seeds, by rarefaction of {rows} rows a point."
     number = rows * len(first.values) * len(pools)
     return {
         "views": views,
         "knob": first.knob,
         "values": first.values,
-        "places": axis_places(first.curve(NUM_ANSWERS)),
+        "places": axis_places(first.knob, first.values),
         "params": asdict(first.sets[0].params) | {first.knob: controls.get(first.knob)},
         "model": model,
         "prompt": first.prompt,
-        "words": f"Marks: {NUM_ANSWERS} answers with this seed. {band} {number:,} answers in {seconds:.2f} s.",
+        "words": f"{words} {number:,} answers in {seconds:.2f} s.",
     }
 
 
 def agreement_values(loaded: LoadedModel, prompt: str, controls: dict) -> Iterator[dict]:
     """For answers_agreement.js: how far the draws are, then the comparison."""
+    start = time.perf_counter()
     try:
         request = AnswerRequest(prompt, (sampling_params(controls),), MANY, ANSWER_TOKENS)
         prompt_ids_of(loaded, prompt)
-        leaves, done, start, shown = [], 0, time.perf_counter(), time.perf_counter()
-        for leaf in answer_leaves(loaded, request):
-            leaves.append(leaf)
-            done += len(leaf.rows)
-            if time.perf_counter() - shown > TICK_SECONDS:
-                shown = time.perf_counter()
-                yield {"running": f"{done:,} of {MANY:,} answers are complete …"}
-        drawn = gather(loaded, request, leaves)[0]
+        [drawn] = yield from _drawing(loaded, request)
     except PROBLEMS as error:
         yield {"problem": problem_of(error)}
         return
@@ -149,8 +157,8 @@ def agreement_values(loaded: LoadedModel, prompt: str, controls: dict) -> Iterat
         else f"Nothing to compare: no answer is likely enough to be expected five times in {MANY:,} draws."
     )
     yield {
-        "figure": figure_json(agreement_figure(agreement)),
-        "csv": agreement.frame.to_csv(index=False),
+        "figure": figure_json(agreement_figure(agreement.frame, agreement.draws)),
+        "csv": csv_text(agreement.frame),
         "answers": agreement.frame["answer"].tolist(),
         "params": asdict(drawn.params),
         "model": loaded.name,
@@ -173,6 +181,6 @@ def among_rows(results: list[AmongOthers]) -> list[list[str]]:
 
 
 def problem_of(error: Exception) -> str:
-    """One sentence for the person at the page."""
-    text = str(getattr(error, "message", error)).strip()
+    """One sentence for the person at the page. The panel shows it as text, gr.Error would as HTML."""
+    text = unescape(str(getattr(error, "message", error)).strip())
     return f"{text[:1].upper()}{text[1:]}"
