@@ -235,6 +235,26 @@ def test_dots_are_of_the_run_on_the_screen_and_follow_the_sliders(browser_page: 
     assert written.startswith(greedy)
 
 
+def test_another_model_brings_its_own_examples_and_leaves_a_persons_prompt_alone(browser_page: Page):
+    page = browser_page
+    box = page.get_by_label("Prompt", exact=True)
+    before = box.input_value()
+    choose_model(page, "minimind-chat")
+    expect(box).not_to_have_value(before)
+    box.fill("My own words")
+    choose_model(page, "minimind-base")
+    page.get_by_label("Examples").click()
+    expect(page.get_by_role("option").first).to_contain_text(before)
+    expect(box).to_have_value("My own words")
+    page.get_by_role("option").nth(1).click()
+    expect(box).not_to_have_value("My own words")
+
+
+def choose_model(page: Page, name: str) -> None:
+    page.get_by_label("Model", exact=True).click()
+    page.get_by_role("option", name=name).click()
+
+
 def test_stop_flags_reach_their_own_session_and_are_bounded():
     flags = StopFlags()
     mine, theirs = flags.start("mine"), flags.start("theirs")

@@ -84,10 +84,17 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
     def on_model(name):
         return gr.Dropdown(_example_choices(examples, name), value=None)
 
+    def on_chosen_model(name, prompt):
+        """A prompt that a person wrote stays; an example of the other model gives way to this one's first."""
+        own = [entry["prompt"] for entry in examples.get(name, [])]
+        is_example = any(prompt == entry["prompt"] for entries in examples.values() for entry in entries)
+        return own[0] if own and is_example and prompt not in own else gr.skip()
+
     def on_example(prompt):
         return prompt if prompt else gr.skip()
 
     model_name.change(on_model, model_name, example, show_progress="hidden", queue=False)
+    model_name.input(on_chosen_model, [model_name, prompt], prompt, show_progress="hidden", queue=False)
     example.input(on_example, example, prompt, show_progress="hidden", queue=False)
     stop.click(
         on_stop,
