@@ -10,7 +10,7 @@ const SETTINGS = ["temperature", "top_k", "top_p", "min_p", "seed", "repetition_
 const VIEWS = { tokens: "token by token", text: "as text" };
 
 /** What the answers depend on, as one string: the sliders, and the prompt and model that last ran. */
-export function requestKey(params, run) {
+function requestKey(params, run) {
   return JSON.stringify([SETTINGS.map((name) => params?.[name]), run?.id ?? null]);
 }
 
