@@ -1,5 +1,7 @@
 """Each planted fault leaves its own trace, the engine stays whole, and the two steps tell sampling from cache."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from conftest import TINY, tiny_model
@@ -10,14 +12,18 @@ from playground.engine.sampling import SamplingParams
 from playground.experiments.clinic import (
     CHUNK,
     FAULTS,
-    ROUNDING,
     clinic_runs,
     examine,
     hidden_fault,
-    precision_results,
+    in_format,
+    in_three_formats,
+    stale_prompt,
 )
+from playground.experiments.race import race_result
+from playground.experiments.work import ROUNDING as ROUNDINGS
 from playground.models.loading import LoadedModel
 
+ROUNDING = ROUNDINGS[torch.float32]
 SAMPLING = SamplingParams(temperature=1.0, seed=3)
 PROMPT = [7 * place % 61 for place in range(1, 41)]  # longer than two chunks
 IN_SAMPLING = {"seed", "settings", "stream"}
@@ -31,7 +37,7 @@ def loaded() -> LoadedModel:
 
 
 def see(loaded, fault, **more):
-    return examine(loaded, PROMPT, SAMPLING, fault, **more)
+    return race_result(examine(loaded, PROMPT, SAMPLING, fault, **more))
 
 
 def test_every_fault_belongs_to_one_family():
@@ -97,7 +103,7 @@ def test_16_bits_open_a_gap_that_float32_closes(loaded, fault):
 
 
 def test_fewer_bits_a_larger_gap_and_greedy_parts_only_at_near_ties(loaded):
-    results = dict(precision_results(loaded, PROMPT, 48))
+    results = {dtype: race_result(ticks) for dtype, ticks in in_three_formats(loaded, PROMPT, 48)}
     gaps = [results[dtype].largest_gap for dtype in ("float32", "float16", "bfloat16")]
     assert gaps[0] < ROUNDING
     assert gaps[2] > 3 * gaps[1] > 3 * 1000 * gaps[0]  # 8, 11 and 24 significant bits
@@ -124,13 +130,44 @@ def test_the_side_without_cache_is_the_engines_own_run(loaded, fault):
 
 def test_a_prompt_of_one_chunk_needs_no_chunks(loaded):
     """The whole prompt in one piece without a mask: still a fault, still no crash."""
-    result = examine(loaded, PROMPT[:CHUNK], SAMPLING, "mask", greedy=True)
+    result = race_result(examine(loaded, PROMPT[:CHUNK], SAMPLING, "mask", greedy=True))
     assert result.gaps[0] > 100 * ROUNDING
 
 
 @pytest.mark.parametrize("fault", list(FAULTS))
-def test_a_prompt_of_one_token_crashes_nothing(loaded, fault):
-    assert examine(loaded, [5], SAMPLING, fault, 3).on.token_ids
+def test_a_fault_among_the_tokens_of_the_prompt_needs_two(loaded, fault):
+    """With one token these faults change nothing, while the card said that the gap is large at the first token."""
+    if fault not in {"mask", "stale"}:
+        assert race_result(examine(loaded, [5], SAMPLING, fault, 3)).on.token_ids
+        return
+    with pytest.raises(ValueError, match="at least two tokens"):
+        examine(loaded, [5], SAMPLING, fault, 3)
+    assert race_result(examine(loaded, [5, 9], SAMPLING, fault, 3, greedy=True)).gaps[0] > 100 * ROUNDING
+
+
+def test_a_model_loaded_in_16_bits_is_judged_in_float32_by_a_copy(loaded):
+    """The test "in float32" ran the 16-bit model and then called the cache wrong."""
+    coarse = replace(loaded, model=in_format(loaded.model, torch.bfloat16))
+    assert see(coarse, "none", greedy=True).largest_gap > 100 * ROUNDING
+    for fault in ("none", "bfloat16", "float16", "stream"):
+        assert see(coarse, fault, greedy=True, in_float32=True).largest_gap < ROUNDING
+    results = {dtype: race_result(ticks) for dtype, ticks in in_three_formats(coarse, PROMPT)}
+    assert results["float32"].largest_gap < ROUNDING < results["float16"].largest_gap
+    assert coarse.model.embedding.dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("fault", list(FAULTS))
+def test_every_fault_stops_where_the_context_is_full(loaded, fault):
+    """The global stream raised an error there."""
+    prompt_ids = (PROMPT * 4)[:126]  # of 128: two are fed after it, a third token is chosen and has no room
+    result = race_result(examine(loaded, prompt_ids, SAMPLING, fault))
+    assert len(result.off.token_ids) == 3 and result.off.stop_reason == "context full"
+
+
+def test_a_stale_cache_of_the_same_text_would_be_no_fault():
+    assert stale_prompt([1, 2, 3], [[1, 2, 9], [5, 2]]) == [5, 2]  # [1, 2] would be kept, and it is right
+    assert stale_prompt([1, 2, 3], [[1], [5]]) == [5]
+    assert stale_prompt([1, 4, 3], [[1, 2, 9], [5, 2]]) == [1, 2, 9]
 
 
 def test_a_case_number_hides_the_same_fault_for_everybody():

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
+import playground.experiments.race as race_module
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import ModelConfig, Transformer
@@ -37,6 +38,7 @@ from playground.experiments.work import (
 )
 from playground.models.loading import LoadedModel
 from playground.models.tokenizer import Tokenizer
+from playground.ui.race_view import noise, verdict
 
 GREEDY = SamplingParams(temperature=0.0)
 PROMPT = list(range(3, 15))
@@ -192,6 +194,39 @@ def test_repeats_are_timed_and_each_brings_a_result(loaded):
     results = [tick.result for tick in race(loaded, PROMPT, GREEDY, 3, repeats=3) if tick.result]
     assert [result.repeats for result in results] == [1, 2, 3]
     assert [len(result.on.totals) for result in results] == [1, 2, 3]
+
+
+def test_a_race_that_took_long_is_run_once(loaded, monkeypatch):
+    """A second run began when the time was used up: a minute-long race took two."""
+    monkeypatch.setattr(race_module, "ENOUGH_SECONDS", 0.0)
+    results = [tick.result for tick in race(loaded, PROMPT, GREEDY, 3, repeats=3) if tick.result]
+    assert [result.repeats for result in results] == [1]
+    assert results[0].spread is None and not results[0].noisy
+    assert "is not known" in noise(results[0])
+
+
+def test_what_parted_the_two_sides_is_said_of_that_step_and_of_how_it_was_chosen():
+    """It was compared with the largest gap of the whole run, and under sampling it spoke of the two best tokens."""
+    on, off = side([1, 1, 1], token_ids=[5, 6, 7]), side([1, 1, 1], token_ids=[5, 8, 7])
+    tie = result_of(on, off, [0.0, 1e-5, 3e-3], [1.0, 1.5e-5, 1.0])
+    assert "1.0 · 10⁻⁵, and the two best tokens were closer than twice that" in verdict(tie)
+    assert "two best" not in verdict(result_of(on, off, [0.0, 1e-5, 3e-3], [1.0, 1e-3, 1.0]))
+    sampled = verdict(replace(tie, greedy=False))
+    assert "two best" not in sampled and "same number" in sampled and "1.0 · 10⁻⁵" in sampled
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.8])
+def test_a_result_says_how_it_was_chosen(loaded, temperature):
+    params = SamplingParams(temperature=temperature)
+    assert race_result(race(loaded, PROMPT, params, 2, repeats=1)).greedy == (temperature == 0)
+
+
+def test_a_lead_is_that_of_the_logits_the_choice_is_made_of(loaded):
+    """Penalties move the two best apart or together, so a near tie is one after them."""
+    params = SamplingParams(temperature=0.0, repetition_penalty=1.5)
+    steps = list(generate(loaded.model, PROMPT, params, KVCache(2, "none"), 4))
+    tops = [step.distribution.batch.penalized[0].topk(2).values.tolist() for step in steps]
+    assert race_result(race(loaded, PROMPT, params, 4, repeats=1)).margins == [best - second for best, second in tops]
 
 
 def test_a_race_ends_at_the_stop_token_unless_told_to_write_on(loaded):

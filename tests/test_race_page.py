@@ -37,7 +37,7 @@ def test_the_courses_numbers_with_one_press(race_page: Page):
     page = race_page
     page.get_by_role("button", name="183 + 64: the course's numbers").click()
     page.wait_for_selector(DONE)
-    expect(page.locator(".race .verdict")).to_contain_text("✓ All 64 tokens are equal")
+    expect(page.locator(".race-result .verdict")).to_contain_text("✓ All 64 tokens are equal")
     expect(page.locator(".race-ratios")).to_contain_text("55.8 ×")
     fed = page.locator(".race-table tbody tr").first
     expect(fed).to_contain_text("as counted")
@@ -58,14 +58,14 @@ def test_a_quick_run_is_shown_in_slow_motion_and_can_be_scrubbed(browser_page: P
     page.get_by_role("button", name="Start both").click()
     page.wait_for_selector(DONE)
     expect(page.locator(".race-pace")).to_contain_text("slower than they ran")
-    expect(page.locator(".race .verdict")).to_be_hidden()  # not before the end of the replay
+    expect(page.locator(".race-result .verdict")).to_be_hidden()  # not before the end of the replay
     page.get_by_role("button", name="Pause").click()
     playhead = page.get_by_label("Point in time of the runs")
     playhead.evaluate("range => { range.value = 0; range.dispatchEvent(new Event('input', { bubbles: true })); }")
     expect(page.locator(".race-off .race-key").nth(1)).to_have_text("0")
     expect(page.locator(".race-token:not(.is-to-come)")).to_have_count(0)
     playhead.evaluate("range => { range.value = 1000; range.dispatchEvent(new Event('input', { bubbles: true })); }")
-    expect(page.locator(".race .verdict")).to_contain_text("✓")
+    expect(page.locator(".race-result .verdict")).to_contain_text("✓")
 
 
 def test_a_replay_goes_on_out_of_sight(browser_page: Page):
@@ -89,7 +89,7 @@ def test_a_run_can_be_stopped_and_the_next_one_starts(race_page: Page):
     expect(page.locator(".race-status").first).to_have_text(re.compile("Stopped by hand"))
     fill_new_tokens(page, 4)
     page.locator("#race-start").click()
-    expect(page.locator(".race .verdict")).to_contain_text("✓ All 4 tokens are equal")
+    expect(page.locator(".race-result .verdict")).to_contain_text("✓ All 4 tokens are equal")
 
 
 def test_a_prompt_that_cannot_be_used_is_explained(race_page: Page):

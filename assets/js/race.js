@@ -1,7 +1,7 @@
-// Two runs side by side: the tokens as each made them, their clocks, and what came out. When the runs were too quick
-// to watch, their recorded clocks are played again in slow motion; the numbers are always those of the run itself.
+// Two runs side by side: the tokens as each made them, and their clocks. When the runs were too quick to watch, their
+// recorded clocks are played again in slow motion; what came out (race_result.js) is shown when that has been seen.
 
-import { milliseconds, node, pool, say, set } from "./svg.js";
+import { milliseconds, node, pool, say } from "./svg.js";
 
 const SIDES = ["on", "off"];
 const WATCH_SECONDS = 8; // a replay lasts this long, unless the run itself took longer
@@ -29,8 +29,12 @@ export function mount(element, api) {
     if (isNew) { stop(); time = 0; revealed = false; }
     const isOver = value.phase !== "running" && (isNew || before.phase === "running");
     // A run too quick to watch is shown when all is timed: a replay would disturb clocks that run on this machine.
-    if (isOver && value.result && end() < WATCH_SECONDS / 2 && !calm()) play(0);
-    else if (value.phase !== "running" || end() > LIVE_SECONDS) { revealed = Boolean(value.result); show(end()); }
+    const replays = Boolean(value.result) && end() < WATCH_SECONDS / 2 && !calm();
+    if (isOver && replays) play(0);
+    else if (value.phase !== "running" || end() > LIVE_SECONDS) {
+      revealed = Boolean(value.result) && !(value.phase === "running" && replays);
+      show(end());
+    }
     draw();
   }
 
@@ -76,8 +80,9 @@ export function mount(element, api) {
     view.playback.hidden = value.phase === "running" && time === 0;
     const slower = 1 / rate();
     say(view.pace, `${milliseconds(time)} of the runs' own clocks${slower > 1.5 ? ` · shown ${slower.toFixed(0)} × slower than they ran` : ""}`);
-    drawResult(view, value, revealed);
-    api.store.set({ race: { value, done } });
+    say(view.status, value.status ?? "");
+    view.status.hidden = !value.status;
+    api.store.set({ race: { value, done, revealed } });
   }
 
   return { update };
@@ -113,15 +118,6 @@ function build(element) {
   view.pace = node("span.race-pace", {}, playback);
   view.speed = node("select", { "aria-label": "Speed of the replay" }, playback);
   for (const [speed, words] of SPEEDS) node("option", { value: speed }, view.speed, words);
-  view.verdict = node("p.verdict", {}, view.stage);
-  view.ratios = node("div.race-ratios", {}, view.stage);
-  view.table = node("table.compare-table.race-table", {}, view.stage);
-  view.head = node("tr", {}, node("thead", {}, view.table));
-  for (const text of ["", "cache on", "cache off", "off / on"]) node("th", { scope: "col" }, view.head, text);
-  view.rows = node("tbody", {}, view.table);
-  view.why = node("p.race-why", {}, view.stage);
-  view.noise = node("p.race-noise", { role: "status" }, view.stage);
-  view.note = node("p.note", {}, view.stage);
   return view;
 }
 
@@ -134,7 +130,7 @@ function drawEmpty(view) {
     box.classList.remove("is-over");
   }
   view.playback.hidden = true;
-  drawResult(view, {}, false);
+  say(view.status, "");
 }
 
 function drawSide(box, value, side, done, time) {
@@ -176,35 +172,4 @@ function firstDifference(value) {
   const both = Math.min(on.token_ids.length, off.token_ids.length);
   for (let index = 0; index < both; index += 1) if (on.token_ids[index] !== off.token_ids[index]) return index;
   return -1;
-}
-
-function drawResult(view, value, revealed) {
-  const { result } = value;
-  say(view.status, value.status ?? "");
-  view.status.hidden = !value.status;
-  for (const part of [view.verdict, view.ratios, view.table, view.why, view.noise, view.note]) part.hidden = !result || !revealed;
-  if (!result || !revealed) return;
-  const ratios = pool(view.ratios, result.ratios.length, () => {
-    const cell = node("div");
-    node("span.key-number.race-key", {}, cell);
-    node("span.race-label", {}, cell);
-    return cell;
-  });
-  result.ratios.forEach((pair, index) => pair.forEach((text, part) => say(ratios[index].children[part], text)));
-  say(view.verdict, result.verdict);
-  view.verdict.classList.toggle("is-good", result.equal);
-  view.verdict.classList.toggle("is-bad", !result.equal);
-  const rows = pool(view.rows, result.rows.length, () => {
-    const row = node("tr");
-    node("th", { scope: "row" }, row);
-    node("td.is-on", {}, row);
-    node("td.is-off", {}, row);
-    node("td.race-ratio", {}, row);
-    return row;
-  });
-  result.rows.forEach((row, index) => row.forEach((text, column) => say(rows[index].children[column], text)));
-  say(view.why, result.why);
-  say(view.note, result.conditions);
-  say(view.noise, result.noise);
-  view.noise.hidden = !result.noise;
 }

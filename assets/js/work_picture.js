@@ -39,7 +39,7 @@ export function mount(element, api) {
     if (!ready) { drawn = ""; return; }
     const width = Math.floor(panels.on.picture.parentElement.clientWidth);
     if (!width) return; // the replay goes on while another tab is looked at
-    const height = Math.max(150, Math.min(260, Math.round(width * 0.55)));
+    const height = Math.max(150, Math.min(320, Math.round(width * 0.75)));
     const key = [race.value.id, race.done.on, race.done.off, race.value.max_new, width].join();
     if (key === drawn) return;
     drawn = key;

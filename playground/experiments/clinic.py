@@ -12,15 +12,16 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from playground.engine.generation import LENGTH, STOP_TOKEN, Step, generate
+from playground.engine.generation import CONTEXT_FULL, LENGTH, STOP_TOKEN, Step, generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import Transformer
 from playground.engine.sampling import SamplingParams
-from playground.experiments.race import RaceResult, Run, race_result, race_runs
+from playground.experiments.race import RaceTick, Run, race_runs
 from playground.models.loading import LoadedModel
 
 CHUNK = 16  # tokens of a chunked prefill
-ROUNDING = 1e-4  # float32 sums in another order move a logit by less than this; measured about 1e-5 on small models
+FORMATS = {"bfloat16": torch.bfloat16, "float16": torch.float16}  # faults that are a number format
+IN_THE_PROMPT = ("mask", "stale")  # faults that mix up tokens of the prompt
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ class Fault:
 FAULTS = {
     "none": Fault(
         "Nothing is wrong",
-        "Both sides get the same settings, in float32.",
-        "Every token is equal, and no logit moves by more than rounding.",
+        "Both sides get the same settings.",
+        "Every token is equal, and in float32 no logit moves by more than rounding.",
     ),
     "seed": Fault(
         "Another seed on one side",
@@ -56,8 +57,8 @@ FAULTS = {
     "bfloat16": Fault(
         "Both sides in bfloat16",
         "The model computes with 8 significant bits.",
-        "A gap thousands of times rounding, though the first token agrees; in float32 it is gone. Tokens part only "
-        "where two were close.",
+        "A gap thousands of times that of float32, though the first token agrees; in float32 it is gone. Greedy tokens "
+        "part only where the two best were close.",
     ),
     "float16": Fault(
         "Both sides in float16",
@@ -91,17 +92,26 @@ def clinic_runs(
     last_prompt_ids: Sequence[int] | None = None,
     in_float32: bool = False,
 ) -> tuple[Run, Run]:
-    """Starters of the two sides, cache on and off, with the fault planted. `in_float32` takes a 16-bit fault back."""
+    """Starters of the two sides, cache on and off, with the fault planted.
+
+    `in_float32` computes in float32 whatever the model was loaded in, and so takes a 16-bit fault back.
+    Raises ValueError for a fault that needs a longer prompt.
+    """
     if fault not in FAULTS:
         raise ValueError(f"fault must be one of {', '.join(FAULTS)}, got {fault!r}")
+    if fault in IN_THE_PROMPT and len(prompt_ids) < 2:
+        raise ValueError(
+            "this fault needs a prompt of at least two tokens: a single one has no other to be mixed up with"
+        )
     num_layers = loaded.model.config.num_layers
-    model = _in_16_bit(loaded.model, fault) if fault in ("bfloat16", "float16") and not in_float32 else loaded.model
+    format_wanted = torch.float32 if in_float32 else FORMATS.get(fault)
+    model = loaded.model if format_wanted is None else in_format(loaded.model, format_wanted)
 
     def start(kind: str, model: Transformer = model, params: SamplingParams = params) -> Iterator[Step]:
         return generate(model, prompt_ids, params, KVCache(num_layers, kind), max_new_tokens, loaded.stop_ids)
 
     def from_the_stream(kind: str) -> Iterator[Step]:
-        return _on_global_stream(loaded, prompt_ids, params, KVCache(num_layers, kind), max_new_tokens)
+        return _on_global_stream(model, prompt_ids, params, KVCache(num_layers, kind), max_new_tokens, loaded.stop_ids)
 
     def without_mask() -> Iterator[Step]:
         seer, cache = _Seer(model, _NothingMasked), KVCache(num_layers)
@@ -142,20 +152,35 @@ def examine(
     last_prompt_ids: Sequence[int] | None = None,
     greedy: bool = False,
     in_float32: bool = False,
-) -> RaceResult:
+) -> Iterator[RaceTick]:
     """Both sides once. `greedy` sets temperature 0 on both, which takes all chance out: the first thing to try."""
     if greedy:
         params = replace(params, temperature=0.0)
     on, off = clinic_runs(loaded, prompt_ids, params, fault, max_new_tokens, last_prompt_ids, in_float32)
-    return race_result(race_runs(on, off, len(prompt_ids), repeats=1))
+    return race_runs(on, off, len(prompt_ids), repeats=1)
 
 
-def precision_results(
+def in_three_formats(
     loaded: LoadedModel, prompt_ids: Sequence[int], max_new_tokens: int = 48
-) -> Iterator[tuple[str, RaceResult]]:
+) -> Iterator[tuple[str, Iterator[RaceTick]]]:
     """Greedy, cache on against off, in float32, float16 and bfloat16: how large the gap is, and what it decides."""
-    for dtype, fault in (("float32", "none"), ("float16", "float16"), ("bfloat16", "bfloat16")):
-        yield dtype, examine(loaded, prompt_ids, SamplingParams(), fault, max_new_tokens, greedy=True)
+    for dtype in ("float32", "float16", "bfloat16"):
+        fault = dtype if dtype in FORMATS else "none"
+        yield (
+            dtype,
+            examine(
+                loaded, prompt_ids, SamplingParams(), fault, max_new_tokens, greedy=True, in_float32=dtype == "float32"
+            ),
+        )
+
+
+def stale_prompt(prompt_ids: Sequence[int], candidates: Sequence[Sequence[int]]) -> Sequence[int]:
+    """The first of the texts that is another one as far as it would be kept: rows of the same text are no fault."""
+    return next((ids for ids in candidates if not _agree(ids, prompt_ids[:-1])), candidates[0])
+
+
+def _agree(ids: Sequence[int], others: Sequence[int]) -> bool:
+    return all(one == other for one, other in zip(ids, others, strict=False))
 
 
 def hidden_fault(case: int) -> str:
@@ -223,20 +248,27 @@ def _filled(model: Transformer, token_ids: Sequence[int], at_most: int) -> KVCac
 
 
 def _on_global_stream(
-    loaded: LoadedModel, prompt_ids: Sequence[int], params: SamplingParams, cache: KVCache, max_new_tokens: int
+    model: Transformer,
+    prompt_ids: Sequence[int],
+    params: SamplingParams,
+    cache: KVCache,
+    max_new_tokens: int,
+    stop_ids: Sequence[int],
 ) -> Iterator[Step]:
     """One token a call, each with a number from Python's own global stream: who else draws moves it on."""
     text = list(prompt_ids)
     for index in range(max_new_tokens):
         drawn = replace(params, seed=random.getrandbits(53))
-        step = next(generate(loaded.model, text, drawn, cache, 1))
+        step = next(generate(model, text, drawn, cache, 1))
         text.append(step.token_id)
-        at_end = LENGTH if index + 1 == max_new_tokens else None
-        reason = STOP_TOKEN if step.token_id in loaded.stop_ids else at_end
+        full = CONTEXT_FULL if len(text) > model.config.max_positions else None
+        at_end = LENGTH if index + 1 == max_new_tokens else full
+        reason = STOP_TOKEN if step.token_id in stop_ids else at_end
         yield replace(step, index=index, stop_reason=reason)
         if reason:
             return
 
 
-def _in_16_bit(model: Transformer, dtype: str) -> Transformer:
-    return copy.deepcopy(model).to(dtype={"bfloat16": torch.bfloat16, "float16": torch.float16}[dtype])
+def in_format(model: Transformer, dtype: torch.dtype) -> Transformer:
+    """The same weights in another number format; the model itself where it is in that format."""
+    return model if model.embedding.dtype == dtype else copy.deepcopy(model).to(dtype=dtype)

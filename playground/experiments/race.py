@@ -5,26 +5,23 @@ behind goes next. So both start together, the quicker one pulls ahead by exactly
 of the machine meets both. Repeats after the first are for the medians.
 """
 
-import os
-import platform
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from statistics import median
 
-import torch
 from torch import Tensor
 
 from playground.engine.generation import Step, generate, timed
 from playground.engine.kv_cache import KVCache
 from playground.engine.sampling import SamplingParams
+from playground.experiments.machine import machine
 from playground.experiments.work import tokens_fed_with_cache, tokens_fed_without_cache
 from playground.models.loading import LoadedModel
 
 ON, OFF = "on", "off"
 NOISY_SPREAD = 0.25  # of the median: repeats further apart than this make a run noisy
-ENOUGH_SECONDS = 6.0  # no further repeat begins after this
+ENOUGH_SECONDS = 6.0  # after this no further repeat begins: a long race is run once, and its spread is unknown
 
 Run = Callable[[], Iterator[Step]]  # starts a run from its beginning
 
@@ -59,9 +56,9 @@ class SideResult:
         return median(self.totals)
 
     @property
-    def spread(self) -> float:
-        """How far the repeats lie apart, as a part of their median; 0 for one repeat."""
-        return (max(self.totals) - min(self.totals)) / self.total_seconds
+    def spread(self) -> float | None:
+        """How far the repeats lie apart, as a part of their median; None for one repeat, of which nothing is known."""
+        return (max(self.totals) - min(self.totals)) / self.total_seconds if len(self.totals) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -69,10 +66,12 @@ class RaceResult:
     prompt_length: int
     on: SideResult
     off: SideResult
-    gaps: list[float]  # largest logit difference of each step, while both sides read the same text
+    # Of the logits that the choice is made of, after penalties.
+    gaps: list[float]  # largest difference of a logit at each step, while both sides read the same text
     margins: list[float]  # by how much the best logit leads the second, cache off
     repeats: int
     machine: str
+    greedy: bool = True  # both sides
 
     @property
     def first_difference(self) -> int | None:
@@ -92,7 +91,8 @@ class RaceResult:
 
     @property
     def near_ties(self) -> list[int]:
-        """Steps whose two best tokens are closer than rounding moved a logit: there a greedy choice can flip."""
+        """Steps where a greedy choice can flip: each of the two best logits may move by the gap, so a lead of up to
+        twice the gap of that step."""
         pairs = enumerate(zip(self.gaps, self.margins, strict=True))
         return [step for step, (gap, margin) in pairs if margin <= 2 * gap]
 
@@ -113,8 +113,13 @@ class RaceResult:
         return self.off.total_seconds / self.on.total_seconds
 
     @property
+    def spread(self) -> float | None:
+        """Of the side whose repeats lie further apart; None for one repeat."""
+        return None if self.on.spread is None else max(self.on.spread, self.off.spread)
+
+    @property
     def noisy(self) -> bool:
-        return max(self.on.spread, self.off.spread) > NOISY_SPREAD
+        return self.spread is not None and self.spread > NOISY_SPREAD
 
     @property
     def pays_from(self) -> int | None:
@@ -191,7 +196,6 @@ def race_runs(on: Run, off: Run, prompt_length: int, repeats: int = 3) -> Iterat
     margins: list[float] = []
     clocks: dict[str, list[list[float]]] = {ON: [], OFF: []}
     for repeat in range(repeats):
-        last = repeat + 1 == repeats or (repeat > 0 and time.perf_counter() - start > ENOUGH_SECONDS)
         sides = _Side(ON, timed(on())), _Side(OFF, timed(off()))
         turns = sides[::-1] if repeat % 2 else sides  # who begins changes: the first pass of a repeat may be a slow one
         while running := [side for side in turns if not side.done]:
@@ -210,6 +214,7 @@ def race_runs(on: Run, off: Run, prompt_length: int, repeats: int = 3) -> Iterat
                     list(margins),
                     repeat + 1,
                     machine(),
+                    all(each.seen[0].distribution.batch.params.temperature == 0 for each in sides),
                 )
             step = side.seen[-1]
             yield RaceTick(
@@ -224,27 +229,16 @@ def race_runs(on: Run, off: Run, prompt_length: int, repeats: int = 3) -> Iterat
                 step.stop_reason,
                 result,
             )
-        if last:
+        if time.perf_counter() - start > ENOUGH_SECONDS:
             return
 
 
-def race_result(ticks: Iterator[RaceTick]) -> RaceResult:
-    """Runs a race to its end."""
+def race_result(ticks: Iterator[RaceTick]) -> RaceResult | None:
+    """Runs a race to its end; None when the ticks end before both sides have."""
     result = None
     for tick in ticks:
         result = tick.result or result
     return result
-
-
-def machine() -> str:
-    """What the seconds were measured on, in words: the processor, its cores and the threads in use."""
-    name = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.is_file():
-        lines = cpuinfo.read_text().splitlines()
-        name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), name)
-    threads = torch.get_num_threads()
-    return f"{name}, {os.cpu_count()} cores, {threads} thread{'s' if threads > 1 else ''}, torch {torch.__version__}"
 
 
 def cumulative(seconds: Sequence[float]) -> list[float]:
@@ -262,8 +256,8 @@ def _compare(sides: tuple[_Side, _Side], gaps: list[float], margins: list[float]
         step = len(gaps)
         if step and on[step - 1].token_id != off[step - 1].token_id:
             return
-        logits = off[step].distribution.logits
-        gaps.append(largest_difference(on[step].distribution.logits, logits))
+        other, logits = (seen[step].distribution.batch.penalized[0] for seen in (on, off))
+        gaps.append(largest_difference(other, logits))
         best, second = logits.topk(2).values.tolist()
         margins.append(best - second)
 

@@ -7,9 +7,9 @@ import gradio as gr
 from playground.experiments.race import race
 from playground.experiments.sweep import text_of_length
 from playground.figures.race import cumulative_figure, step_times_figure
-from playground.ui.bar import MODEL_QUEUE, Page, StopFlags, prompt_ids_of
+from playground.ui.bar import MODEL_LINE, Page, StopFlags, prompt_ids_of
 from playground.ui.clinic_part import clinic_part
-from playground.ui.controls import new_tokens, sampling_params
+from playground.ui.controls import new_tokens, readable_errors, sampling_params
 from playground.ui.lesson import Section, read_lesson
 from playground.ui.lesson_card import TO_THE_TOP, lesson_card
 from playground.ui.panel import figure_json, panel, plot_panel
@@ -18,7 +18,6 @@ from playground.ui.sweep_part import first_token_part, sweep_part
 
 COURSE_PROMPT, COURSE_NEW = 183, 64
 EMPTY: dict = {}  # a panel without a value; None would leave what it shows
-MODEL_LINE = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1, "show_progress": "hidden"}
 
 
 def race_tab(page: Page) -> None:
@@ -48,6 +47,9 @@ def _race_part(page: Page, lessons: dict[str, Section]) -> None:
         with gr.Column(elem_classes="card work-area"):
             gr.Markdown("## The work, cell by cell", elem_classes="card-title")
             panel("work_picture")
+        with gr.Column(elem_classes="card race-outcome"):
+            panel("race_result", elem_id="race-result")
+        with gr.Column(elem_classes="card race-curves"):
             per_step = plot_panel(elem_id="race-steps")
             in_sum = plot_panel(elem_id="race-sum")
     with gr.Row(elem_classes="lessons"):
@@ -60,8 +62,9 @@ def _race_part(page: Page, lessons: dict[str, Section]) -> None:
         prompt_ids = prompt_ids_of(loaded, prompt)
         ticks, flag = race(loaded, prompt_ids, params, count, past_stop=past_stop), stops.start(request.session_hash)
         value = None
-        for value in race_values(loaded, prompt_ids, count, takewhile(lambda _: not flag.is_set(), ticks)):
-            yield value, gr.skip(), gr.skip()
+        with readable_errors():
+            for value in race_values(loaded, prompt_ids, count, takewhile(lambda _: not flag.is_set(), ticks)):
+                yield value, gr.skip(), gr.skip()
         if flag.is_set():
             yield stopped(value), gr.skip(), gr.skip()
             return

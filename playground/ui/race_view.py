@@ -9,6 +9,10 @@ from playground.experiments.work import run_multiply_adds, times_read_again
 from playground.models.loading import LoadedModel
 
 TICK_SECONDS = 0.15
+HOW_TIMED = (
+    "in turn on the same cores: every step is timed alone, and the side whose clock is behind goes next; "
+    "a warm-up came first"
+)
 
 
 def race_values(
@@ -57,12 +61,24 @@ def result_view(loaded: LoadedModel, result: RaceResult) -> dict:
 
 
 def verdict(result: RaceResult) -> str:
-    gap = f"The largest difference of a logit is {power_text(result.largest_gap)}."
+    gap = f"The largest difference of a logit in the run is {power_text(result.largest_gap)}."
     if result.equal:
         count = len(result.on.token_ids)
         return f"✓ {'All ' if count > 1 else ''}{count} token{'s are' if count > 1 else ' is'} equal. {gap}"
-    close = " Its two best tokens were closer than that." if result.first_difference in result.near_ties else ""
-    return f"✗ The tokens part at token {result.first_difference + 1}. {gap}{close}"
+    return f"✗ The tokens part at token {result.first_difference + 1}. {gap}{why_parted(result)}"
+
+
+def why_parted(result: RaceResult) -> str:
+    """How so little can change a token: at the step where the two sides part. Empty where that does not explain it."""
+    step = result.first_difference
+    if step >= len(result.gaps):  # one side had ended
+        return ""
+    moved = f" At that step rounding moved a logit by up to {power_text(result.gaps[step])}"
+    if result.greedy:
+        return f"{moved}, and the two best tokens were closer than twice that." if step in result.near_ties else ""
+    return (
+        f"{moved}. Both sides draw with the same number; it lay so near a boundary of two tokens that this was enough."
+    )
 
 
 def key_ratios(loaded: LoadedModel, result: RaceResult) -> list[list[str]]:
@@ -121,19 +137,17 @@ def why_not_as_fast(loaded: LoadedModel, result: RaceResult) -> str:
 
 def noise(result: RaceResult) -> str:
     """Empty for a quiet run."""
-    spread = max(result.on.spread, result.off.spread)
-    return f"Noisy: the repeats lie {spread:.0%} apart. Run it again on a quieter machine." if result.noisy else ""
+    if result.spread is None:
+        return "One run of each side: how much the seconds scatter is not known."
+    words = f"Noisy: the repeats lie {result.spread:.0%} apart. Run it again on a quieter machine."
+    return words if result.noisy else ""
 
 
 def conditions(result: RaceResult) -> str:
     """How the seconds came about."""
     repeats = f"Medians of {result.repeats} runs of each side" if result.repeats > 1 else "One run of each side"
-    return (
-        f"{repeats}, in turn on the same cores: every step is timed alone, and the side whose clock is behind "
-        f"goes next; a warm-up came first. "
-        f"P = {result.prompt_length}, N = {len(result.on.token_ids)}. "
-        f"{result.machine}."
-    )
+    length = f"P = {result.prompt_length}, N = {len(result.on.token_ids)}"
+    return f"{repeats}, {HOW_TIMED}. {length}. {result.machine}."
 
 
 def ratio(off: float | None, on: float | None) -> str:

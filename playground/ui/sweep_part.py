@@ -1,11 +1,11 @@
 """Two measurements over prompt lengths that take a while: chains of short events, so that others' runs slip in.
 
-What is measured is kept for every visitor, by model: it says something of the machine, not of who asked.
+What is measured to its end is kept for every visitor, by model: it says something of the machine, not of who asked.
 """
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import gradio as gr
 import plotly.graph_objects as go
@@ -23,14 +23,16 @@ from playground.experiments.sweep import (
 )
 from playground.figures.race import TimeLine, first_token_figure, sweep_figure
 from playground.models.loading import LoadedModel
-from playground.ui.bar import MODEL_QUEUE, Page
+from playground.ui.bar import MODEL_LINE, Page
+from playground.ui.controls import readable_errors
 from playground.ui.lesson import Section
 from playground.ui.lesson_card import lesson_card
 from playground.ui.panel import figure_json, plot_panel
-from playground.ui.race_view import conditions
+from playground.ui.race_view import HOW_TIMED
 
 TICK_SECONDS = 0.25
-MODEL_LINE = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1, "show_progress": "hidden"}
+STOPPED = "Stopped. What was measured stays in this window."
+MOST_CHAINS = 1000  # the oldest are forgotten: a closed tab leaves nothing behind
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,15 @@ class Measurement:
     num_new: int
     lengths: Callable[[LoadedModel], list[int]]
     figure: Callable[[LoadedModel, list[RaceResult]], go.Figure]
+
+
+@dataclass(frozen=True)
+class Chain:
+    """One visitor's measurement: of one model, whatever the visitor chooses meanwhile."""
+
+    model_name: str
+    lengths: list[int]
+    results: dict[int, RaceResult] = field(default_factory=dict)  # by prompt length
 
 
 def sweep_part(page: Page, lessons: dict[str, Section]) -> None:
@@ -75,72 +86,92 @@ def first_token_part(page: Page, lessons: dict[str, Section]) -> None:
 
 
 def _measurement_part(page: Page, what: Measurement, lesson: str, lessons: dict[str, Section]) -> None:
-    kept: dict[str, dict[int, RaceResult]] = {}  # by model name and prompt length
+    finished: dict[str, Chain] = {}  # by model name, for everybody
+    chains: dict[str, Chain] = {}  # under way, by visitor
 
-    def show(model_name: str) -> dict:
-        results = kept.get(model_name, {})
-        if not results:
-            return {}  # None would leave the picture of the other model
-        return figure_json(what.figure(page.models[model_name], [results[length] for length in sorted(results)]))
+    def draw(chain: Chain) -> dict:
+        results = [chain.results[length] for length in chain.lengths if length in chain.results]
+        return figure_json(what.figure(page.models[chain.model_name], results))
 
+    def show(model_name: str) -> tuple[dict, str]:
+        chain = finished.get(model_name)
+        # None would leave the picture of the other model
+        return (draw(chain), summary(chain)) if chain else ({}, what.before)
+
+    first_model = next(iter(page.models))
     with gr.Row(elem_classes="race-buttons"):
         start = gr.Button(what.button, variant="primary", elem_id=f"{what.key}-start", scale=0, min_width=240)
         stop = gr.Button("Stop", elem_id=f"{what.key}-stop", scale=0, min_width=100)
-        status = gr.Markdown(what.before, elem_id=f"{what.key}-status", elem_classes="race-status")
+        # Functions as values are asked at each page load.
+        status = gr.Markdown(lambda: show(first_model)[1], elem_id=f"{what.key}-status", elem_classes="race-status")
     with gr.Column(elem_classes="card"):
         gr.Markdown(what.title, elem_classes="card-title")
-        first_model = next(iter(page.models))
-        picture = plot_panel(lambda: show(first_model), elem_id=f"{what.key}-picture")  # asked at each page load
+        picture = plot_panel(lambda: show(first_model)[0], elem_id=f"{what.key}-picture")
     with gr.Row(elem_classes="lessons"):
         lesson_button = lesson_card(lesson, lessons[lesson])
 
-    def on_length(index: int, model_name: str) -> Iterator[tuple]:
-        loaded = page.models[model_name]
-        lengths = what.lengths(loaded)
-        if index >= len(lengths):
-            return
-        if index == 0:
-            kept[model_name] = {}
-            yield {}, "Warming up …"
+    def on_start(model_name: str, request: gr.Request) -> Iterator[tuple]:
+        chains.pop(request.session_hash, None)
+        while len(chains) >= MOST_CHAINS:
+            chains.pop(next(iter(chains)))
+        chain = Chain(model_name, what.lengths(page.models[model_name]))
+        chains[request.session_hash] = chain
+        yield {}, f"{model_name}: warming up …"
+        yield from measure(chain)
+
+    def on_next(request: gr.Request) -> Iterator[tuple]:
+        chain = chains.get(request.session_hash)
+        if chain and len(chain.results) < len(chain.lengths):
+            yield from measure(chain)
+
+    def on_stop(request: gr.Request):
+        chain = chains.pop(request.session_hash, None)
+        return STOPPED if chain and len(chain.results) < len(chain.lengths) else gr.skip()
+
+    def measure(chain: Chain) -> Iterator[tuple]:
+        """The next length that is missing."""
+        length = chain.lengths[len(chain.results)]
         shown_at = time.perf_counter()
-        for tick in race_at_length(loaded, lengths[index], what.num_new):
-            if time.perf_counter() - shown_at > TICK_SECONDS:
-                shown_at = time.perf_counter()
-                yield gr.skip(), _progress(index, lengths, what.num_new, tick)
-            if tick.result:
-                kept[model_name][lengths[index]] = tick.result
-        yield show(model_name), _progress(index + 1, lengths, what.num_new, None, kept[model_name])
+        with readable_errors():
+            for tick in race_at_length(page.models[chain.model_name], length, what.num_new):
+                if tick.result:
+                    chain.results[length] = tick.result
+                if time.perf_counter() - shown_at > TICK_SECONDS:
+                    shown_at = time.perf_counter()
+                    yield gr.skip(), progress(chain, length, what.num_new, tick)
+        if len(chain.results) == len(chain.lengths):
+            finished[chain.model_name] = chain
+            yield draw(chain), summary(chain)
+        else:
+            measured = f"{len(chain.results)} of {len(chain.lengths)} prompts measured"
+            yield draw(chain), f"{chain.model_name}: {measured}."
 
     outputs = [picture, status]
-    first = gr.on([start.click, lesson_button.click], _at(on_length, 0), page.model_name, outputs, **MODEL_LINE)
-    events = [first]
-    for index in range(1, what.most_lengths):
-        events.append(events[-1].success(_at(on_length, index), page.model_name, outputs, **MODEL_LINE))
+    events = [gr.on([start.click, lesson_button.click], on_start, page.model_name, outputs, **MODEL_LINE)]
+    for _ in range(1, what.most_lengths):
+        events.append(events[-1].success(on_next, None, outputs, **MODEL_LINE))
     halted = stop.click(None, cancels=events, queue=False)
-    halted.then(lambda: "Stopped. What was measured stays.", None, status, queue=False, show_progress="hidden")
-    page.model_name.change(show, page.model_name, picture, show_progress="hidden", queue=False)
+    halted.then(on_stop, None, status, queue=False, show_progress="hidden")
+    page.model_name.change(show, page.model_name, outputs, show_progress="hidden", queue=False)
 
 
-def _at(on_length: Callable, index: int) -> Callable:
-    """One link of the chain; a generator function, as Gradio wants to see it."""
-
-    def on_event(model_name: str) -> Iterator[tuple]:
-        yield from on_length(index, model_name)
-
-    return on_event
+def progress(chain: Chain, length: int, num_new: int, tick: RaceTick) -> str:
+    return (
+        f"{chain.model_name}, prompt {chain.lengths.index(length) + 1} of {len(chain.lengths)}: {length:,} tokens, "
+        f"run {tick.repeat + 1} of {tick.repeats}, token {tick.index + 1} of {num_new} with the cache {tick.side}."
+    )
 
 
-def _progress(
-    done: int, lengths: list[int], num_new: int, tick: RaceTick | None, results: dict[int, RaceResult] | None = None
-) -> str:
-    """One line: how far it is, and at the end how it was measured."""
-    if tick is not None:
-        return (
-            f"Prompt {done + 1} of {len(lengths)}: {lengths[done]:,} tokens, run {tick.repeat + 1} of {tick.repeats}, "
-            f"token {tick.index + 1} of {num_new} with the cache {tick.side}."
-        )
-    if done < len(lengths):
-        return f"{done} of {len(lengths)} prompts measured."
-    noisy = [length for length, result in results.items() if result.noisy]
-    warning = f" **Noisy at prompts of {', '.join(map(str, noisy))} tokens: measure again.**" if noisy else ""
-    return conditions(results[lengths[-1]]).partition(" P =")[0] + f" {results[lengths[-1]].machine}." + warning
+def summary(chain: Chain) -> str:
+    """How it was measured: of which model, how often, on what."""
+    results = list(chain.results.values())
+    repeats = sorted({result.repeats for result in results})
+    runs = f"medians of {repeats[0]} to {repeats[-1]} runs" if len(repeats) > 1 else f"medians of {repeats[0]} runs"
+    if repeats == [1]:
+        runs = "one run"
+    marks = [
+        (" **Noisy at prompts of {} tokens: measure again.**", [r.prompt_length for r in results if r.noisy]),
+        (" Run once, its scatter unknown: prompts of {} tokens.", [r.prompt_length for r in results if r.repeats == 1]),
+    ]
+    said = "".join(words.format(", ".join(f"{n:,}" for n in lengths)) for words, lengths in marks if lengths)
+    return f"{chain.model_name}: {runs} of each side, {HOW_TIMED}. {results[-1].machine}.{said}"
