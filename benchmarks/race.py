@@ -58,7 +58,7 @@ def cached_against_transformers(loaded: LoadedModel, prompt: list[int], theirs: 
         rounded(ours_ms),
         rounded(theirs_ms),
         rounded(ratio),
-        "ratio >= 1",
-        ratio >= 1,
+        "ratio >= 2",
+        ratio >= 2,
         CONDITIONS,
     )
