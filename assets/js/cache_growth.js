@@ -24,7 +24,7 @@ export function mount(element, api) {
     if (!has) return;
 
     const step = Math.max(0, Math.min(state.step ?? Infinity, run.cacheBytes.length - 1));
-    layout = layOut(width, run, step, selectedHeight(api, run.cacheBytes[step].length));
+    layout = layOut(width, run, step, Math.max(6, Math.min(40, 200 / run.cacheBytes[step].length)));
     paint(parts, layout);
     say(parts, run, step, layout);
   }
@@ -74,11 +74,6 @@ function build(element) {
   caption.append(sum, total);
   const detail = add(`font-size:16px;color:var(--muted);padding-left:${LABEL_WIDTH}px;min-height:1.5em`);
   return { svg, shapes, names, prompt, empty, caption, sum, total, detail };
-}
-
-function selectedHeight(api, numLayers) {
-  const wanted = (api.props && api.props.gridHeight) || 200;
-  return Math.max(6, Math.min(40, wanted / numLayers));
 }
 
 // Where everything stands, in container pixels. Slices stay at least 3 px wide; a long prompt gives way and says so.

@@ -38,8 +38,8 @@ export function mount(element, api) {
     say(words, `The cache of this answer: ${run.promptLength} tokens of the prompt and ${run.numSteps - 1} of ` +
       `${run.numSteps} written ones = ${stored}. The last token was chosen and not fed.` +
       (stored < 4 ? " Too short for some pictures: four tokens show all." : ""));
-    const { layer, head } = request.model === run.model ? request : {};
-    request = { model: run.model, prompt_ids: run.promptIds, token_ids: run.tokenIds, layer, head };
+    const { layer } = request.model === run.model ? request : {};
+    request = { model: run.model, prompt_ids: run.promptIds, token_ids: run.tokenIds, layer };
     ask();
   }
 

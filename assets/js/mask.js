@@ -9,8 +9,8 @@ const IDEAS = [
   ["multiply by −∞", (score, hidden) => (hidden ? score * -Infinity : score)],
 ];
 
-/** Weights of a row of scores under each idea: the arithmetic of experiments/attention.py `mask_row`. */
-export function maskRow(scores, hidden) {
+// Weights of a row of scores under each idea: the arithmetic of experiments/attention.py `mask_row`.
+function maskRow(scores, hidden) {
   return IDEAS.map(([name, change]) => [name, softmax(scores.map((score, index) => change(score, hidden[index])))]);
 }
 

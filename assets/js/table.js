@@ -1,4 +1,4 @@
-// A small table of texts and numbers. value: { columns: [..], rows: [[..]], note, marked: index of a row }
+// A small table of texts and numbers. value: { columns: [..], rows: [[..]], note }
 
 import { node, pool, say } from "./svg.js";
 
@@ -16,7 +16,6 @@ export function mount(element) {
       const lines = pool(body, value.rows.length, () => node("tr"));
       value.rows.forEach((row, index) => {
         fill(lines[index], row, (place) => node(place ? "td" : "th", place ? {} : { scope: "row" }));
-        lines[index].classList.toggle("is-marked", index === value.marked);
       });
       say(note, value.note ?? "");
     },
