@@ -14,7 +14,7 @@ export function mount(element, api) {
   const lead = node("p.strip-words", {}, element);
   const strip = node("div.token-strip.small-tokens.weights", {}, element);
   const legend = node("p.matrix-legend", {}, element);
-  node("b.is-accent", {}, legend, "Framed: the one row of this step. ");
+  node("b.is-accent", {}, legend, "Framed: what this step computes with a cache. ");
   node("b.is-kept", {}, legend, "Blue: rows that a run without cache computes again.");
   const canvas = node("canvas.matrix", { role: "img" }, element);
   const words = node("p.note", { "aria-live": "off" }, element);
@@ -38,12 +38,15 @@ export function mount(element, api) {
     const read = (from, to) => weightAt(value, head, from, to);
     drawStrip(strip, value, row, read);
     say(lead, `What “${value.labels[row]}” (position ${row}) reads, layer ${value.layer + 1}, ${head < 0 ? "mean of all heads" : `head ${head + 1}`}`);
-    shown = { ...size(element, value), value, row, read };
+    const firstNew = row < value.prompt_length ? 0 : row; // the prompt's rows are computed together
+    shown = { ...size(element, value), value, row, read, firstNew };
     shown.largest = largestWeight(shown);
-    shown.summary = `With the cache this step computes one row of ${row + 1} weights. Without it, all ${row + 1} rows again: ` +
-      `${((row + 1) ** 2).toLocaleString("en")} scores, of which the mask hides ${((row * (row + 1)) / 2).toLocaleString("en")}.`;
+    shown.summary = summary(row, firstNew);
+    if (row < value.first_row) {
+      shown.summary = `Of a long text the last ${value.labels.length - value.first_row} rows are kept here; this one stands before them. ${shown.summary}`;
+    }
     paint(canvas, shown);
-    set(canvas, { "aria-label": `Attention weights, ${row + 1} rows` });
+    set(canvas, { "aria-label": `Attention weights, ${count(row + 1, "row")}, ${row - firstNew + 1} of this step`, "data-row-height": shown.high });
     say(words, shown.summary);
   }
 
@@ -56,6 +59,15 @@ export function mount(element, api) {
     draw,
   };
 }
+
+function summary(row, firstNew) {
+  const rows = row ? `${(row + 1).toLocaleString("en")} rows` : "one row";
+  const scores = `${count((row + 1) ** 2, "score")}, of which the mask hides ${((row * (row + 1)) / 2).toLocaleString("en")}.`;
+  if (firstNew === 0) return `Step 0 computes the prompt's ${rows}, with a cache and without: ${scores}`;
+  return `With the cache this step computes one row of ${row + 1} weights. Without it, all ${rows} again: ${scores}`;
+}
+
+const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
 
 function decode(value) {
   const raw = Uint8Array.from(atob(value.weights), (letter) => letter.charCodeAt(0));
@@ -83,10 +95,10 @@ function drawHeads(holder, count, chosen, choose) {
 
 function drawStrip(strip, value, row, read) {
   const tokens = pool(strip, value.labels.length, () => node("span.token"));
-  const largest = Math.max(...value.labels.slice(0, row + 1).map((_, position) => read(row, position)));
+  const isKept = row >= value.first_row;
+  const largest = isKept ? Math.max(...value.labels.slice(0, row + 1).map((_, position) => read(row, position))) : 1;
   value.labels.forEach((label, position) => {
-    const isSeen = position <= row && row >= value.first_row;
-    const weight = isSeen ? read(row, position) : 0;
+    const weight = isKept && position <= row ? read(row, position) : 0;
     const token = tokens[position];
     say(token, label);
     token.classList.toggle("is-later", position > row);
@@ -107,7 +119,7 @@ function size(element, value) {
   return { left, wide, high, width, firstRow: value.first_row };
 }
 
-function paint(canvas, { largest, left, wide, high, width, firstRow, value, row, read }) {
+function paint(canvas, { largest, left, wide, high, width, firstRow, value, row, firstNew, read }) {
   const height = (value.labels.length - firstRow) * high + 4, scale = window.devicePixelRatio || 1;
   set(canvas, { width: Math.round(width * scale), height: Math.round(height * scale) });
   canvas.style.width = `${width}px`;
@@ -133,14 +145,16 @@ function paint(canvas, { largest, left, wide, high, width, firstRow, value, row,
       ink.fillStyle = grid;
       ink.fillRect(left + to * wide, top, wide - gap, high - gap);
       ink.globalAlpha = Math.sqrt(read(from, to) / largest);
-      ink.fillStyle = from === row ? accent : kept;
+      ink.fillStyle = from >= firstNew ? accent : kept;
       ink.fillRect(left + to * wide, top, wide - gap, high - gap);
     }
   }
   ink.globalAlpha = 1;
   ink.strokeStyle = accent;
   ink.lineWidth = 2;
-  ink.strokeRect(left - 1, (row - firstRow) * high + 1, (row + 1) * wide + 1, high + 1);
+  if (row < firstRow) return;
+  const top = Math.max(firstNew - firstRow, 0);
+  ink.strokeRect(left - 1, top * high + 1, (row + 1) * wide + 1, (row - firstRow - top + 1) * high + 1);
 }
 
 function largestWeight({ firstRow, row, read }) {
