@@ -1,10 +1,12 @@
 """What the tab "Inside the cache" claims, computed on the tiny model: its numbers are random, the laws hold."""
 
+import copy
 import math
 
 import pytest
 import torch
 
+import playground.engine.model as model_module
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import ModelConfig
 from playground.engine.taps import tapped
@@ -29,7 +31,6 @@ from playground.experiments.keeping import (
     CHANGED,
     EARLY,
     FED_ON,
-    ROUNDING,
     SCALED,
     UNMASKED,
     changes,
@@ -56,8 +57,23 @@ def test_the_course_counts_204800_bytes_for_100_tokens():
     assert math.prod(factor for _, factor in size.factors) == size.num_bytes == 204_800
 
 
+@pytest.mark.parametrize("static_length", [None, 70])
+def test_growth_is_that_of_a_cache_which_the_model_fills_step_by_step(model, static_length):
+    cache = KVCache(model.config.num_layers, "static" if static_length else "dynamic", static_length)
+    prompt, answer = [5] * 63, [9, 2, 40, 17]  # grows over the first buffer's end
+    decoded = []
+    for step, ids in enumerate([prompt, *([token_id] for token_id in answer[:-1])]):
+        model(torch.tensor([ids]), cache)
+        for number, layer in enumerate(cache.layers):
+            filled = sum(tensor.nbytes for tensor in layer.stored())
+            decoded.append([step, number, layer.length, filled, layer.allocated_bytes])
+    growth = cache_growth(stored_rows(model, prompt + answer[:-1]), len(prompt), static_length)
+    assert growth.values.tolist() == decoded
+    assert growth.allocated_bytes.nunique() == (1 if static_length else 2)
+
+
 def test_the_tensors_are_as_large_as_the_formula_says(model):
-    growth = cache_growth(model, PROMPT, ANSWER)
+    growth = cache_growth(stored_rows(model, TEXT), len(PROMPT))
     for _, rows in growth.groupby("step"):
         assert rows.filled_bytes.sum() == CacheSize.of(model.config, rows.tokens.iloc[0]).num_bytes
         assert rows.filled_bytes.nunique() == 1  # every layer keeps as much
@@ -66,7 +82,7 @@ def test_the_tensors_are_as_large_as_the_formula_says(model):
 
 
 def test_a_static_buffer_is_allocated_whole_and_filled_slowly(model):
-    growth = cache_growth(model, PROMPT, ANSWER, static_length=64).groupby("step").sum()
+    growth = cache_growth(stored_rows(model, TEXT), len(PROMPT), static_length=64).groupby("step").sum()
     assert growth.allocated_bytes.tolist() == [CacheSize.of(model.config, 64).num_bytes] * 4
     assert growth.filled_bytes.tolist() == [CacheSize.of(model.config, tokens).num_bytes for tokens in (6, 7, 8, 9)]
 
@@ -115,7 +131,7 @@ def test_one_head_for_a_group_is_the_mean_of_its_heads(model):
 
 @pytest.fixture(scope="module")
 def experiments(model):
-    return {change.name: change for change in changes(model, TEXT, position=5, new_id=60)}
+    return {change.name: change for change in changes(model, TEXT, position=5, new_id=60, early_id=50)}
 
 
 def test_a_later_token_changes_nothing_before_it(experiments):
@@ -131,7 +147,33 @@ def test_without_the_mask_the_second_layer_feels_a_later_token(experiments):
 
 def test_appending_changes_nothing_that_is_stored(experiments):
     assert experiments[FED_ON].earlier == [0.0, 0.0]
-    assert max(experiments[APPENDED].earlier) < ROUNDING  # computed anew, in a larger matrix product
+    assert max(experiments[APPENDED].earlier) <= experiments[APPENDED].rounding  # anew, in a larger matrix product
+    assert {name: change.num_added for name, change in experiments.items() if change.num_added} == {
+        APPENDED: 8,
+        FED_ON: 8,
+    }
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_only_rows_computed_in_a_larger_product_may_round_in_every_number_format(base, dtype):
+    """The embedded model's numbers are of the size that the bound was measured for."""
+    model = copy.deepcopy(base.model).to(dtype)
+    text = base.prompt_ids("Once upon a time, there was a little girl who had a red ball and a small dog")
+    made = {change.name: change for change in changes(model, text, position=6, new_id=100, early_id=200)}
+    assert max(made[CHANGED].earlier) == max(made[EARLY].earlier) == max(made[FED_ON].earlier) == 0
+    assert max(made[APPENDED].earlier) <= made[APPENDED].rounding < max(made[UNMASKED].earlier)
+    assert [name for name, change in made.items() if change.rounding] == [APPENDED]
+
+
+def test_as_many_tokens_are_added_as_there_are_and_as_find_room(model):
+    def added(token_ids):
+        return {change.num_added for change in changes(model, token_ids, 1, 60, 50)} - {0}
+
+    room = model.config.max_positions
+    assert added(TEXT[:3]) == {3}
+    assert added([5] * (room - 3)) == {3} and added([5] * (room - 1)) == {1}
+    with pytest.raises(ValueError, match="no token can be added"):
+        added([5] * room)
 
 
 def test_an_early_token_changes_the_rows_after_it(experiments):
@@ -148,7 +190,7 @@ def test_the_feed_forward_does_touch_keys_and_values_of_later_layers(experiments
 
 def test_a_change_at_the_first_token_has_no_earlier_rows(model):
     with pytest.raises(ValueError, match="from 1 to 8"):
-        changes(model, TEXT, position=0, new_id=60)
+        changes(model, TEXT, position=0, new_id=60, early_id=50)
 
 
 def test_one_layers_cache_is_of_no_use_in_another(model):
@@ -270,6 +312,36 @@ def test_an_old_query_is_never_read_again_and_an_old_key_by_every_later_pass(mod
     reads = count_reads(model, PROMPT, ANSWER)
     assert reads["query"].tolist() == [0] * 9
     assert reads["key"].tolist() == reads["value"].tolist() == [3] * 6 + [2, 1, 0]
+
+
+def test_a_query_that_is_read_again_is_counted(model, monkeypatch):
+    """A model that kept its queries, too, and gave all of them to attention."""
+    offer, kept = model_module.offer_attention, {}
+
+    def offer_all(attention, layer, queries, keys, values, mask):
+        config = attention.config
+        heads = queries.reshape(1, config.num_heads, -1, config.head_dim)
+        kept[layer] = heads = torch.cat([kept.get(layer, heads[:, :, :0]), heads], 2)
+        offer(attention, layer, heads.reshape(1, config.num_kv_heads, -1, config.head_dim), keys, values, mask)
+
+    monkeypatch.setattr(model_module, "offer_attention", offer_all)
+    reads = count_reads(model, PROMPT, ANSWER)
+    assert reads["query"].tolist() == reads["key"].tolist() == [3] * 6 + [2, 1, 0]
+
+
+def test_a_key_that_is_forgotten_is_not_counted(model, monkeypatch):
+    """As many rows are read as there are tokens, but the first one's key is another row each time."""
+    offer = model_module.offer_attention
+
+    def offer_others(attention, layer, queries, keys, values, mask):
+        keys = keys.clone()
+        keys[:, :, 0] = torch.rand(keys.shape[1], keys.shape[3])
+        offer(attention, layer, queries, keys, values, mask)
+
+    monkeypatch.setattr(model_module, "offer_attention", offer_others)
+    reads = count_reads(model, PROMPT, ANSWER)
+    assert reads["key"].tolist() == [0] + [3] * 5 + [2, 1, 0]
+    assert reads["value"].tolist() == [3] * 6 + [2, 1, 0]
 
 
 # Heads, one pass, training

@@ -31,7 +31,7 @@ export function mount(element) {
     if (!value) return;
     drawStrip();
     const blocks = pool(maps, value.maps.length, makeBlock);
-    value.maps.forEach((map, index) => drawBlock(blocks[index], map, value.rounding));
+    value.maps.forEach((map, index) => drawBlock(blocks[index], map));
   }
 
   return {
@@ -54,7 +54,7 @@ function makeBlock() {
   return block;
 }
 
-function drawBlock(block, map, rounding) {
+function drawBlock(block, map) {
   const [title, verdict, body, note] = block.children;
   say(title, map.title);
   say(verdict, map.verdict);
@@ -62,16 +62,16 @@ function drawBlock(block, map, rounding) {
   verdict.classList.toggle("is-changed", !map.is_zero);
   say(note, map.text);
   const [canvas, numbers] = body.children;
-  paint(canvas, map, rounding);
+  paint(canvas, map);
   set(canvas, { "aria-label": `${map.title}: ${map.verdict}` });
   const lines = pool(numbers, map.earlier.length, () => node("div"));
   map.earlier.forEach((change, layer) => {
-    say(lines[layer], change === 0 ? "0" : change < rounding ? change.toExponential(0) : change.toFixed(2));
-    set(lines[layer], { "data-size": change === 0 ? "zero" : change < rounding ? "rounding" : "real" });
+    say(lines[layer], change === 0 ? "0" : change < 0.01 ? change.toExponential(0) : change.toFixed(2));
+    set(lines[layer], { "data-size": change === 0 ? "zero" : change <= map.rounding ? "rounding" : "real" });
   });
 }
 
-function paint(canvas, map, rounding) {
+function paint(canvas, map) {
   const numLayers = map.cells.length, length = map.cells[0].length;
   const width = canvas.clientWidth || canvas.parentElement.clientWidth - 70;
   if (width <= 0) return;
@@ -83,14 +83,14 @@ function paint(canvas, map, rounding) {
   ink.scale(scale, scale);
   ink.textBaseline = "middle";
   ink.font = `16px ${style.fontFamily}`;
-  const largest = Math.max(rounding, ...map.cells.flat());
+  const largest = Math.max(1e-6, ...map.cells.flat());
   const gap = cell > 5 ? 1 : 0;
   map.cells.forEach((row, layer) => {
     ink.globalAlpha = 1;
     ink.fillStyle = colour("--muted");
     ink.fillText(`L${layer + 1}`, 0, layer * ROW + ROW / 2);
     row.forEach((change, position) => {
-      const isRounding = change > 0 && change < rounding;
+      const isRounding = change > 0 && change <= map.rounding;
       ink.fillStyle = change === 0 ? colour("--grid") : isRounding ? colour("--cut") : colour("--accent");
       ink.globalAlpha = change === 0 || isRounding ? 0.6 : 0.25 + 0.75 * Math.sqrt(change / largest);
       ink.fillRect(NAME + position * cell, layer * ROW + 2, cell - gap, ROW - 4);

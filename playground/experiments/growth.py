@@ -55,23 +55,22 @@ def ghost_sizes(config: ModelConfig, tokens: int, bytes_per_number: int = 4) -> 
     return ghosts
 
 
-@torch.no_grad()
 def cache_growth(
-    model: Transformer, prompt_ids: Sequence[int], answer_ids: Sequence[int], static_length: int | None = None
+    stored: Sequence[tuple[Tensor, Tensor]], prompt_length: int, static_length: int | None = None
 ) -> pd.DataFrame:
-    """Feeds a recorded answer once more as decoding did, and reads the tensors after each pass.
+    """Hands a text's `stored_rows` to a cache as decoding did: the prompt's at once, then those of one token a step.
 
-    One row a step and layer: step, layer, tokens, filled_bytes, allocated_bytes. With `static_length`, in one buffer
-    of that many tokens. The last answer token was chosen and never fed, so it has no row.
+    Reads the tensors after each step; the model does not run. One row a step and layer: step, layer, tokens,
+    filled_bytes, allocated_bytes. With `static_length`, in one buffer of that many tokens.
     """
-    kind = "dynamic" if static_length is None else "static"
-    cache = KVCache(model.config.num_layers, kind, static_length)
+    cache = KVCache(len(stored), "dynamic" if static_length is None else "static", static_length)
     rows = []
-    for step, ids in enumerate([list(prompt_ids), *([token_id] for token_id in answer_ids[:-1])]):
-        model(torch.tensor([ids], device=model.device), cache, last_only=True)
-        for layer, stored in enumerate(cache.layers):
-            filled = sum(tensor.nbytes for tensor in stored.stored())
-            rows.append((step, layer, stored.length, filled, stored.allocated_bytes))
+    for step, end in enumerate(range(prompt_length, stored[0][0].shape[1] + 1)):
+        start = cache.position
+        for layer, pair in enumerate(stored):
+            keys, values = (tensor[None, :, start:end] for tensor in pair)
+            filled = sum(kept.nbytes for kept in cache.update(keys, values, layer))
+            rows.append((step, layer, cache.layers[layer].length, filled, cache.layers[layer].allocated_bytes))
     return pd.DataFrame(rows, columns=["step", "layer", "tokens", "filled_bytes", "allocated_bytes"])
 
 

@@ -13,9 +13,12 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.model import Transformer
 from playground.experiments.altered import unmasked, with_scaled_feed_forward
 from playground.experiments.growth import stored_rows
+from playground.experiments.work import ROUNDING
 
 CHANGED, UNMASKED, EARLY, APPENDED, FED_ON, SCALED = "changed", "unmasked", "early", "appended", "fed on", "scaled"
-ROUNDING = 1e-4  # another matrix size adds in another order: float32 then differs by about 1e-6, a real change by 0.1
+MOST_ADDED = 8  # tokens
+# A row rounds less than a logit: it moved by at most 6e-6, 0.012 and 0.13 where logits moved by 4e-5, 0.12 and 0.4.
+ROW_ROUNDING = 0.25
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,8 @@ class Change:
     name: str
     from_position: int  # the first token that is another or new; all before it are "earlier"
     by_row: Tensor  # (L, T) largest change of any number in K or V of that layer and position
+    rounding: float = 0.0  # what another order of adding may do to a row; passes of one size add in one order
+    num_added: int = 0  # tokens
 
     @property
     def earlier(self) -> list[float]:
@@ -38,30 +43,38 @@ class Change:
         return later.amax(1).tolist() if later.numel() else [0.0] * len(later)
 
 
+@torch.no_grad()
 def changes(
-    model: Transformer, token_ids: Sequence[int], position: int, new_id: int, factor: float = 1.5
+    model: Transformer, token_ids: Sequence[int], position: int, new_id: int, early_id: int, factor: float = 1.5
 ) -> list[Change]:
-    """Six experiments on one text of at least two tokens; `position` is 1 or later.
+    """Six experiments on one text of at least two tokens that leaves the model room for one more.
 
-    CHANGED: `new_id` stands at `position`. UNMASKED: the same where every token reads every other. EARLY: it stands
-    at position 1. APPENDED: eight more tokens, all computed anew. FED_ON: the same eight fed to the cache. SCALED: the
-    feed-forward of the first layer times `factor`.
+    CHANGED: `new_id` stands at `position`, which is 1 or later. UNMASKED: the same where every token reads every other.
+    EARLY: `early_id` stands at position 1. APPENDED: the last eight tokens once more, or as many as there are and as
+    find room, all computed anew. FED_ON: the same fed to the cache. SCALED: the feed-forward of the first layer times
+    `factor`.
     """
-    ids, changed, early, longer = (list(token_ids) for _ in range(4))
-    if not 1 <= position < len(ids):
-        raise ValueError(f"the changed position must lie from 1 to {len(ids) - 1}, got {position}")
-    changed[position] = early[1] = new_id
-    longer += ids[-8:]
-    before = stored_rows(model, ids)
-    open_model = unmasked(model)
-    scaled = with_scaled_feed_forward(model, 0, factor)
-    length = len(ids)
+    ids, changed, early = (list(token_ids) for _ in range(3))
+    length, room = len(ids), model.config.max_positions - len(ids)
+    if not 1 <= position < length:
+        raise ValueError(f"the changed position must lie from 1 to {length - 1}, got {position}")
+    if room < 1:
+        raise ValueError(f"no token can be added to {length} in a context of {model.config.max_positions}")
+    changed[position], early[1] = new_id, early_id
+    added = ids[-MOST_ADDED:][:room]
+    cache = KVCache(model.config.num_layers)
+    model(torch.tensor([ids], device=model.device), cache, last_only=True)
+    before = _copies(cache)
+    model(torch.tensor([added], device=model.device), cache, last_only=True)
+    open_model, scaled = unmasked(model), with_scaled_feed_forward(model, 0, factor)
+    with_open = largest_change(stored_rows(open_model, ids), stored_rows(open_model, changed))
+    anew, rounding = stored_rows(model, ids + added), ROW_ROUNDING * ROUNDING[model.embedding.dtype]
     return [
         Change(CHANGED, position, largest_change(before, stored_rows(model, changed))),
-        Change(UNMASKED, position, largest_change(stored_rows(open_model, ids), stored_rows(open_model, changed))),
+        Change(UNMASKED, position, with_open),
         Change(EARLY, 1, largest_change(before, stored_rows(model, early))),
-        Change(APPENDED, length, largest_change(before, stored_rows(model, longer))),
-        Change(FED_ON, length, _change_by_feeding_on(model, ids, ids[-8:])),
+        Change(APPENDED, length, largest_change(before, anew), rounding, len(added)),
+        Change(FED_ON, length, largest_change(before, _copies(cache)), num_added=len(added)),
         Change(SCALED, length, largest_change(before, stored_rows(scaled, ids))),
     ]
 
@@ -75,15 +88,9 @@ def largest_change(before: list[tuple[Tensor, Tensor]], after: list[tuple[Tensor
     return torch.stack(layers).amax(1)
 
 
-@torch.no_grad()
-def _change_by_feeding_on(model: Transformer, token_ids: list[int], more_ids: list[int]) -> Tensor:
-    """(L, T) as `largest_change`, where the further tokens are fed to the cache that holds the first ones."""
-    cache = KVCache(model.config.num_layers)
-    model(torch.tensor([token_ids], device=model.device), cache, last_only=True)
-    before = [tuple(tensor[0].clone() for tensor in layer.stored()) for layer in cache.layers]
-    model(torch.tensor([more_ids], device=model.device), cache, last_only=True)
-    after = [tuple(tensor[0] for tensor in layer.stored()) for layer in cache.layers]
-    return largest_change(before, after)
+def _copies(cache: KVCache) -> list[tuple[Tensor, Tensor]]:
+    """Keys and values of each layer, (KV, T, D); they stay when the cache goes on."""
+    return [tuple(tensor[0].clone() for tensor in layer.stored()) for layer in cache.layers]
 
 
 @dataclass(frozen=True)

@@ -114,7 +114,8 @@ def reads_figure(reads: pd.DataFrame, prompt_length: int) -> go.Figure:
     )
     last = reads.position.iloc[-1]
     _write(figure, "K and V: by every later step", last, reads.key.max(), "var(--ink)", "right", "top")
-    _write(figure, "Q: never again", 0, 0, "var(--query)", "left")
+    again = reads["query"].max()
+    _write(figure, f"Q: by up to {again}" if again else "Q: never again", 0, 0, "var(--query)", "left")
     common = layout(
         "position of the row",
         "later passes that read it",

@@ -6,12 +6,13 @@ from typing import Any
 import gradio as gr
 
 from playground.experiments.attention import attention_weights
-from playground.experiments.growth import cache_growth
+from playground.experiments.growth import cache_growth, stored_rows
 from playground.experiments.reads import count_reads
 from playground.figures.cache import allocated_figure, growth_figure, reads_figure
 from playground.ui.attention_values import MATRIX_ROWS, attention_value, mask_value, shapes_value, sinks_value
-from playground.ui.bar import MODEL_QUEUE, Page
+from playground.ui.bar import MODEL_LINE, Page
 from playground.ui.cache_values import Text, formula_value, ghost_curves, heat_value
+from playground.ui.controls import readable_errors
 from playground.ui.heads_values import classifier_value, heads_value, training_value
 from playground.ui.keeping_values import changes_value, swap_value, walk_value
 from playground.ui.lesson import Section, read_lesson
@@ -48,22 +49,24 @@ def _growth_section(page: Page, words: dict[str, Section]) -> None:
             with _card(words["allocated"]):
                 allocated = plot_panel(elem_id="allocated-curve")
 
-    def on_text(text: Text):
-        model, steps = text.loaded.model, (text.prompt_ids, text.answer_ids)
-        growing = cache_growth(model, *steps)
-        room = len(text.prompt_ids) + len(text.answer_ids)  # the smallest round buffer that would do
-        static_length = next(length for length in (64, 128, 256, 512, 1024, 2048, room) if length >= room)
-        static = cache_growth(model, *steps, static_length=static_length)
-        last = growing[growing.step == growing.step.max()]
-        tokens = growing.groupby("step").tokens.first().tolist()
-        return (
-            formula_value(text, int(last.filled_bytes.sum())),
-            figure_json(growth_figure(growing, ghost_curves(text, tokens))),
-            figure_json(allocated_figure(growing, static, static_length)),
-            heat_value(text),
-        )
+    _answer(page, source, growth_pictures, [formula, curve, allocated, heat])
 
-    _answer(page, source, on_text, [formula, curve, allocated, heat])
+
+def growth_pictures(text: Text) -> tuple:
+    """One pass over the text: its rows are what every picture of this part shows."""
+    stored, prompt_length = stored_rows(text.loaded.model, text.stored_ids), len(text.prompt_ids)
+    growing = cache_growth(stored, prompt_length)
+    room = prompt_length + len(text.answer_ids)  # the smallest round buffer that would do
+    static_length = next(length for length in (64, 128, 256, 512, 1024, 2048, room) if length >= room)
+    static = cache_growth(stored, prompt_length, static_length)
+    last = growing[growing.step == growing.step.max()]
+    tokens = growing.groupby("step").tokens.first().tolist()
+    return (
+        formula_value(text, int(last.filled_bytes.sum())),
+        figure_json(growth_figure(growing, ghost_curves(text, tokens))),
+        figure_json(allocated_figure(growing, static, static_length)),
+        heat_value(text, stored),
+    )
 
 
 def _keeping_section(page: Page, words: dict[str, Section]) -> None:
@@ -77,16 +80,13 @@ def _keeping_section(page: Page, words: dict[str, Section]) -> None:
             with _card(words["swap"]):
                 swap = panel("bars")
 
-    def on_text(text: Text):
-        if len(text.stored_ids) < 2:
-            return None, None, None  # cache_source.js says that the text is too short
-        return (
-            changes_value(text, words),
-            walk_value(text, words),
-            swap_value(text),
-        )
+    _answer(page, source, lambda text: keeping_pictures(text, words), [moved, walk, swap])
 
-    _answer(page, source, on_text, [moved, walk, swap])
+
+def keeping_pictures(text: Text, words: dict[str, Section]) -> tuple:
+    if len(text.stored_ids) < 2:
+        return None, None, None  # cache_source.js says that the text is too short
+    return changes_value(text, words), walk_value(text, words), swap_value(text)
 
 
 def _attention_section(page: Page, words: dict[str, Section]) -> None:
@@ -103,16 +103,12 @@ def _attention_section(page: Page, words: dict[str, Section]) -> None:
         with _card(words["shapes"]):
             shapes = panel("table")
 
-    def on_text(text: Text):
-        weights = attention_weights(text.loaded.model, text.stored_ids, MATRIX_ROWS)
-        return (
-            attention_value(text, weights),
-            sinks_value(text, weights),
-            shapes_value(text),
-            mask_value(text),
-        )
+    _answer(page, source, attention_pictures, [picture, sinks, shapes, mask])
 
-    _answer(page, source, on_text, [picture, sinks, shapes, mask])
+
+def attention_pictures(text: Text) -> tuple:
+    weights = attention_weights(text.loaded.model, text.stored_ids, MATRIX_ROWS)
+    return attention_value(text, weights), sinks_value(text, weights), shapes_value(text), mask_value(text)
 
 
 def _more_section(page: Page, words: dict[str, Section]) -> None:
@@ -129,16 +125,13 @@ def _more_section(page: Page, words: dict[str, Section]) -> None:
             with _card(words["training"]):
                 training = panel("table")
 
-    def on_text(text: Text):
-        counts = count_reads(text.loaded.model, text.prompt_ids, text.answer_ids)
-        return (
-            figure_json(reads_figure(counts, len(text.prompt_ids))),
-            heads_value(text),
-            classifier_value(text),
-            training_value(text),
-        )
+    _answer(page, source, more_pictures, [reads, heads, classifier, training])
 
-    _answer(page, source, on_text, [reads, heads, classifier, training])
+
+def more_pictures(text: Text) -> tuple:
+    counts = count_reads(text.loaded.model, text.prompt_ids, text.answer_ids)
+    figure = figure_json(reads_figure(counts, len(text.prompt_ids)))
+    return figure, heads_value(text), classifier_value(text), training_value(text)
 
 
 def _source(has_steps: bool = False) -> gr.HTML:
@@ -161,17 +154,11 @@ def _answer(page: Page, source: gr.HTML, on_text: Callable[[Text], tuple], outpu
     """Runs the experiments when the answer, the layer or the token looked at is another one."""
 
     def on_change(request: dict | None):
-        return on_text(checked_text(page, request))
+        text = checked_text(page, request)
+        with readable_errors():
+            return on_text(text)
 
-    source.changed(
-        on_change,
-        source,
-        outputs,
-        concurrency_id=MODEL_QUEUE,
-        concurrency_limit=1,
-        show_progress="hidden",
-        trigger_mode="always_last",
-    )
+    source.changed(on_change, source, outputs, trigger_mode="always_last", **MODEL_LINE)
 
 
 def checked_text(page: Page, request: dict[str, Any] | None) -> Text:
@@ -180,9 +167,10 @@ def checked_text(page: Page, request: dict[str, Any] | None) -> Text:
     prompt_ids, answer_ids, name = (request.get(key) for key in ("prompt_ids", "token_ids", "model"))
     if not (isinstance(prompt_ids, list) and isinstance(answer_ids, list) and prompt_ids and answer_ids):
         raise gr.Error("There is no answer to look into yet: press Generate first.", print_exception=False)
-    loaded = page.models.get(name)
+    loaded = page.models.get(name) if isinstance(name, str) else None
     if loaded is None:
-        raise gr.Error(f"The model of this answer, {name}, is not loaded: press Generate.", print_exception=False)
+        # Gradio shows the words of an error as HTML: the name, which a file may have brought, is not among them.
+        raise gr.Error("The model of this answer is not loaded: press Generate.", print_exception=False)
     config = loaded.model.config
     ids = [*prompt_ids, *answer_ids]
     if not all(isinstance(token_id, int) and 0 <= token_id < config.vocab_size for token_id in ids):

@@ -1,12 +1,13 @@
 """What the pictures of cache growth take: plain values for assets/js, made from the experiments."""
 
 import base64
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from playground.experiments.growth import CacheSize, ghost_sizes, stored_rows
+from playground.experiments.growth import CacheSize, ghost_sizes
 from playground.figures.cache import unit_of
 from playground.models.loading import LoadedModel
 
@@ -73,11 +74,11 @@ def ghost_curves(text: Text, tokens_per_step: list[int]) -> dict[str, list[int]]
     return {name: [ghosts[name].num_bytes for ghosts in steps] for name in steps[0]}
 
 
-def heat_value(text: Text) -> dict:
-    """For heatmap.js: keys and values of one layer, a byte a number, the largest being 127."""
+def heat_value(text: Text, stored: Sequence[tuple[Tensor, Tensor]]) -> dict:
+    """For heatmap.js: keys and values of one layer of `stored_rows`, a byte a number, the largest being 127."""
     config = text.loaded.model.config
     first_row = max(0, len(text.stored_ids) - HEAT_ROWS)
-    keys, values = (rows[:, first_row:] for rows in stored_rows(text.loaded.model, text.stored_ids)[text.layer])
+    keys, values = (rows[:, first_row:] for rows in stored[text.layer])
     return {
         "layer": text.layer,
         "num_layers": config.num_layers,

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from playground.engine.kv_cache import KVCache
-from playground.experiments.keeping import APPENDED, ROUNDING, Change, SwappedCache, changes, swap_cache
+from playground.experiments.keeping import Change, SwappedCache, changes, swap_cache
 from playground.experiments.walk import walk_token
 from playground.ui.cache_values import Text
 from playground.ui.lesson import Section
@@ -13,25 +13,26 @@ WALKED_POSITION = 1  # the second token
 
 
 @torch.no_grad()
-def likeliest_other(text: Text) -> int:
+def likeliest_other(text: Text, position: int) -> int:
     """What the model would rather have written at that position: another token that makes sense there."""
     model, ids = text.loaded.model, text.stored_ids
-    before = torch.tensor([ids[: text.position]], device=model.device)
+    before = torch.tensor([ids[:position]], device=model.device)
     logits = model(before, KVCache(model.config.num_layers), last_only=True)[0, -1].clone()
-    logits[ids[text.position]] = -torch.inf
+    logits[ids[position]] = -torch.inf
     return int(logits.argmax())
 
 
 def changes_value(text: Text, words: dict[str, Section]) -> dict:
     """For changes.js."""
-    replacement = likeliest_other(text)
-    made = changes(text.loaded.model, text.stored_ids, text.position, replacement)
+    replacement, second = (likeliest_other(text, position) for position in (text.position, 1))
+    made = changes(text.loaded.model, text.stored_ids, text.position, replacement, second)
     maps = [
         {
             "title": words[change.name].title,
-            "text": words[change.name].text,
+            "text": words[change.name].text + f" Tokens added: {change.num_added}." * bool(change.num_added),
             "verdict": verdict(change),
-            "is_zero": max(change.earlier) < (ROUNDING if change.name == APPENDED else 1e-30),
+            "is_zero": max(change.earlier) <= change.rounding,
+            "rounding": change.rounding,
             "cells": change.by_row.tolist(),
             "earlier": change.earlier,
             "from_position": change.from_position,
@@ -42,7 +43,6 @@ def changes_value(text: Text, words: dict[str, Section]) -> dict:
         "labels": text.labels,
         "position": text.position,
         "replacement": text.loaded.tokenizer.label(replacement),
-        "rounding": ROUNDING,
         "maps": maps,
     }
 
@@ -52,10 +52,10 @@ def verdict(change: Change) -> str:
     largest = max(change.earlier)
     if largest == 0:
         return "Earlier keys and values: changed by exactly 0"
-    if largest < ROUNDING:
+    if largest <= change.rounding:
         return f"Earlier keys and values: at most {largest:.0e}, rounding"
-    first = next(layer for layer, moved in enumerate(change.earlier) if moved >= ROUNDING)
-    return f"Earlier keys and values: moved by up to {largest:.2f}, from layer {first + 1} on"
+    first = next(layer for layer, moved in enumerate(change.earlier) if moved > change.rounding)
+    return f"Earlier keys and values: moved by up to {largest:.2g}, from layer {first + 1} on"
 
 
 def swap_value(text: Text) -> dict | None:
