@@ -1,8 +1,10 @@
 """A recorded run outlives its request in a bounded store, and its page in a file."""
 
 import base64
+import io
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.sampling import SamplingParams
 from playground.engine.trace import Trace
 from playground.experiments.sampling_fork import go_on
+from playground.experiments.sampling_table import steps_table
 from playground.ui.runs import Run, RunFileError, RunStore, at_rest, from_json, payload, to_json
 
 PROMPT = [5, 9, 2, 44]
@@ -34,12 +37,49 @@ def test_the_oldest_run_goes_first_and_the_newest_always_stays(model):
     store = RunStore(most_runs=3)
     for run in runs:
         store.put(run)
-    assert [store.get(run.id) is run for run in runs] == [False, True, True, True]
+    assert [store.get(run.id) is not None for run in runs] == [False, True, True, True]
 
     small = RunStore(most_bytes=runs[0].num_bytes + 1)
     for run in runs:
         small.put(run)
-    assert len(small) == 1 and small.get(runs[-1].id) is runs[-1]
+    assert len(small) == 1 and small.get(runs[-1].id).trace.token_ids == runs[-1].trace.token_ids
+
+
+def held_bytes(run: Run) -> int:
+    """What it takes to write the run down with all that hangs on it, each tensor once: the slow, obvious count."""
+    written = io.BytesIO()
+    torch.save(run, written)
+    return written.tell()
+
+
+def test_what_is_kept_of_a_run_is_what_is_counted(model):
+    """Branches kept all that was worked out from them, tables left a ranking behind, and texts weighed nothing."""
+    run, store = recorded_run(model), RunStore()
+    branch = go_on(model, run.trace, 4, PARAMS, 3, run.cache, 12)
+    _ = branch.trace.reread(PARAMS).probs, [step.distribution.ranking for step in branch.trace.steps]
+    labels = [f"{place} " * 100 for place in range(61)]
+    store.put(replace(run, trace=branch.trace, cache=branch.cache, labels=labels))
+    held, counted = held_bytes(store._runs[run.id]), store._runs[run.id].num_bytes
+    assert sum(map(len, labels)) < held < counted + 3000  # bytes: names and numbers of the steps
+    for _ in range(2):
+        kept = store.get(run.id)
+        steps_table(kept.trace, kept.labels, SamplingParams(temperature=0.3))
+        assert payload(kept)["logits"]
+    assert held_bytes(store._runs[run.id]) == held
+
+
+def test_opened_files_fill_the_store_by_their_texts(model):
+    data = json.loads(to_json(recorded_run(model, 2)))
+    data["labels"] = [f"{place}" * 10_000 for place in range(10, 71)]
+    store = RunStore(most_bytes=3_000_000)
+    for _ in range(6):
+        store.put(from_json(json.dumps(data)))
+    assert len(store) == 2  # of 1.2 MB each; their logits and caches are a few hundred bytes
+
+
+def test_texts_of_the_pages_own_vocabulary_are_shared_and_not_counted(chat):
+    trace = at_rest(Trace.record(timed(generate(chat.model, PROMPT, PARAMS, None, 2)), PROMPT))
+    assert Run.of(chat, "a prompt", trace, PARAMS, 2).num_bytes < 2 * 4 * chat.model.config.vocab_size + 1000
 
 
 def test_ids_can_not_be_guessed_from_one_another(model):
@@ -89,6 +129,24 @@ def test_logits_that_allow_no_choice_are_refused(model, logit):
     data["logits"] = base64.b64encode(logits.numpy().tobytes()).decode()
     with pytest.raises(RunFileError, match="from which a token can be chosen"):
         from_json(json.dumps(data))
+
+
+@pytest.mark.parametrize("uniforms", [[0.5, 1], [1.0, 0.0]])
+def test_a_random_number_of_one_is_refused(model, uniforms):
+    """A draw gives numbers below 1; with 1 the table and the picture looked for a token behind the last."""
+    data = json.loads(to_json(recorded_run(model, 2))) | {"uniforms": uniforms}
+    with pytest.raises(RunFileError, match="“uniforms” should be numbers from 0 up to but not including 1"):
+        from_json(json.dumps(data))
+
+
+def test_seconds_are_there_for_every_step_or_not_at_all(model):
+    """Some seconds but not all made the table fail when it was asked for."""
+    data = json.loads(to_json(recorded_run(model, 3)))
+    for count in (0, 3):
+        assert len(from_json(json.dumps(data | {"seconds": [0.1] * count})).trace.to_frame()) == 3
+    for count in (1, 2, 4):
+        with pytest.raises(RunFileError, match="“seconds” should be a list"):
+            from_json(json.dumps(data | {"seconds": [0.1] * count}))
 
 
 # ---- going on from the middle

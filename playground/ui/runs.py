@@ -4,8 +4,10 @@ import base64
 import binascii
 import json
 import secrets
+import sys
 import threading
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -47,18 +49,23 @@ class Run:
         labels, token_bytes = vocabulary(loaded)
         return cls(loaded.name, prompt, trace, params, max_new_tokens, pieces, labels, token_bytes, **more)
 
-    @property
+    @cached_property
     def num_bytes(self) -> int:
-        """Of the logits and the cache: the rest is small."""
-        row = self.trace.steps[0].distribution.logits
-        return len(self.trace.steps) * row.nbytes + (self.cache.allocated_bytes if self.cache else 0)
+        """Of the logits, the cache and the texts. The vocabulary of a model on the page is shared by its runs."""
+        row, texts = self.trace.steps[0].distribution.logits, [self.prompt, *self.pieces]
+        if not any(self.labels is labels for labels, _ in _vocabularies.values()):
+            texts += [*self.labels, *self.token_bytes]
+        cache_bytes = self.cache.allocated_bytes if self.cache else 0
+        return len(self.trace.steps) * row.nbytes + cache_bytes + sum(map(sys.getsizeof, texts))
 
 
 def at_rest(trace: Trace) -> Trace:
     """The same trace with one tensor of logits and none of what was derived from them: a tenth of the memory."""
     rows = Distributions(trace.logits, trace.params)
     steps = [replace(step, distribution=rows[index]) for index, step in enumerate(trace.steps)]
-    return Trace(steps, trace.prompt_ids, trace.seconds)
+    rested = Trace(steps, trace.prompt_ids, trace.seconds)
+    rested.logits = trace.logits
+    return rested
 
 
 _vocabularies: dict[str, tuple[list[str], list[str]]] = {}
@@ -76,7 +83,11 @@ def vocabulary(loaded: LoadedModel) -> tuple[list[str], list[str]]:
 
 
 class RunStore:
-    """The latest runs of all visitors, oldest out first: bounded in number and in bytes."""
+    """The latest runs of all visitors, oldest out first: bounded in number and in bytes.
+
+    They lie here at rest, and who asks for one gets a copy of that: what is derived from it goes when the question is
+    answered.
+    """
 
     def __init__(self, most_runs: int = 200, most_bytes: int = 256 * 1024**2) -> None:
         self.most_runs = most_runs
@@ -88,17 +99,22 @@ class RunStore:
         """`replaces`: a run that nobody can ask for any more."""
         with self._lock:
             self._runs.pop(replaces, None)
-            self._runs[run.id] = run
+            self._runs[run.id] = _rested(run)
             total = sum(kept.num_bytes for kept in self._runs.values())
             while len(self._runs) > 1 and (len(self._runs) > self.most_runs or total > self.most_bytes):
                 total -= self._runs.pop(next(iter(self._runs))).num_bytes
 
     def get(self, run_id: str) -> Run | None:
         with self._lock:
-            return self._runs.get(run_id)
+            run = self._runs.get(run_id)
+        return run and _rested(run)
 
     def __len__(self) -> int:
         return len(self._runs)
+
+
+def _rested(run: Run) -> Run:
+    return replace(run, trace=at_rest(run.trace))
 
 
 # ---- to the browser
@@ -169,6 +185,8 @@ class _Reader:
         logits = self.logits(num_steps, vocab_size)
         rows = Distributions(logits, params)
         uniforms = self.items("uniforms", float, num_steps, (0, 1))
+        if max(uniforms) >= 1:
+            raise self.wrong("uniforms", "numbers from 0 up to but not including 1")
         num_fed = self.items("num_fed", int, num_steps, (0, 2**40))
         cache_bytes = [self.numbers(row, "cache_bytes") for row in self.listed("cache_bytes", num_steps)]
         stop_reason = self.text("stop_reason")
@@ -179,6 +197,8 @@ class _Reader:
         steps[-1] = replace(steps[-1], stop_reason=stop_reason)
         prompt_ids = self.items("prompt_ids", int, (1, MOST_TOKENS), (0, vocab_size - 1))
         seconds = self.items("seconds", float, (0, num_steps), (0, 1e9))
+        if len(seconds) not in (0, num_steps):
+            raise self.wrong("seconds", f"a list of {num_steps}, or empty")
         forced = self.items("forced", int, (0, num_steps), (0, num_steps - 1))
         return Run(
             self.text("model"),
