@@ -1,5 +1,6 @@
 // The sliders. Each has a range for the hand and a box for exact values; a wrong entry is explained and changes nothing.
 
+import { RULES } from "./reread.js";
 import { node, say, set } from "./svg.js";
 
 const REST_MS = 300; // a hand that rests this long has settled
@@ -40,14 +41,14 @@ const FURTHER = [
   { key: "frequency_penalty", label: "Frequency penalty", min: -2, max: 2, step: 0.1, off: 0, hint: "0 = off" },
 ].map((slider) => ({ ...straight, ...slider }));
 
-const RULES = ["transformers", "minimind", "vllm", "llama.cpp"];
-
 /** The value typed, or a sentence that says what is wrong with it. */
 export function readNumber(text, { label, min, max, whole }) {
-  const value = Number(text.trim().replace(",", "."));
+  const typed = text.trim();
+  // 1,5 is a decimal comma; in a whole number 1,000 is a thousand.
+  const value = Number(whole && /^\d{1,3}(,\d{3})+$/.test(typed) ? typed.replaceAll(",", "") : typed.replace(",", "."));
   const kind = whole ? "a whole number" : "a number";
   const range = max === undefined ? `${min} up` : `${min} to ${max}`;
-  if (!text.trim() || !Number.isFinite(value) || (whole && !Number.isInteger(value)) || value < min || value > max) {
+  if (!typed || !Number.isFinite(value) || (whole && !Number.isInteger(value)) || value < min || value > max) {
     return { problem: `${label} must be ${kind} from ${range}.` };
   }
   return { value };
@@ -147,12 +148,12 @@ export function mount(element, api) {
   }
 
   function addChoices(parent) {
-    params.rule ??= RULES[0];
+    params.rule ??= "transformers";
     params.penalty_counts_prompt ??= true;
     const box = node("div.control", {}, parent);
     node("label", { for: "rule" }, node("div.control-head", {}, box), "Order of the stages, as in");
     const rule = node("select", { id: "rule" }, box);
-    for (const name of RULES) node("option", { value: name }, rule, name);
+    for (const name of Object.keys(RULES)) node("option", { value: name }, rule, name);
     shown.rule = () => { rule.value = params.rule; };
     rule.addEventListener("change", () => change({ rule: rule.value }));
     const line = node("label.check", {}, node("div.control", {}, parent));
