@@ -11,13 +11,14 @@ from playground.engine.generation import generate, timed
 from playground.engine.sampling import RULES, SamplingParams, next_token_distribution
 from playground.engine.trace import Trace
 from playground.experiments import sampling_lessons as lessons
-from playground.experiments.sampling_table import as_cell, binding_stages, candidates_table, steps_table
+from playground.experiments.sampling_table import binding_stages, candidates_table, steps_table
 from playground.figures.sampling import answer_figure
 from playground.ui.bar import run_payloads
-from playground.ui.controls import DEFAULTS, sampling_params
+from playground.ui.controls import ALL_OFF, DEFAULTS, sampling_params
 from playground.ui.lesson import read_lesson
 from playground.ui.runs import RunStore
-from playground.ui.sampling_questions import FINDINGS, PENALTIES_OFF, Asked, read_setups
+from playground.ui.sampling_questions import FINDINGS, Asked, read_setups
+from playground.ui.spreadsheet import csv_text
 
 PROMPT = [5, 9, 2, 44]
 
@@ -51,6 +52,17 @@ def test_q4_top_p_follows_the_model_and_top_k_does_not():
     table = lessons.who_binds({"sure": sure, "unsure": unsure}, settings)
     assert table.num_kept.tolist() == [1, 40, 1, 900, 40, 36]  # 36: top-p counts within the 40 of top-k
     assert table.binds.tolist() == ["top-p", "top-k", "top-p", "top-p", "top-k", "top-p"]
+
+
+def test_q4_of_a_hundred_equal_tokens_both_together_leave_fewer_than_either():
+    """The words said that the one which leaves fewer decides."""
+    settings = [SamplingParams(top_k=40), SamplingParams(top_p=0.9), SamplingParams(top_k=40, top_p=0.9)]
+    table = lessons.who_binds({"even": torch.zeros(100)}, dict(zip("kpb", settings, strict=True)))
+    words = " ".join(read_lesson("sampling")["Q4"].text.split())
+    said = re.search(
+        r"of (\d+) equal tokens k = 40 alone leaves (\d+), p = 0.9 alone leaves (\d+), .* leave (\d+)\.", words
+    )
+    assert [100, *table.num_kept] == list(map(int, said.groups()))
 
 
 def test_q5_logits_3_2_1_keep_one_token_or_two():
@@ -121,19 +133,89 @@ def test_q11_presence_asks_whether_and_frequency_how_often():
     ]
 
 
-def test_every_question_has_its_words_its_sliders_and_its_numbers(chat, base):
-    words, setups = read_lesson("sampling"), read_setups()
-    assert list(words) == list(setups) == list(FINDINGS) == [f"Q{number}" for number in range(3, 12)]
-    models = {loaded.name: loaded for loaded in (chat, base)}
-    for key, setup in setups.items():
+# ---- the questions as the page asks them: the embedded model, the sliders of the buttons, a whole answer
+
+
+@pytest.fixture(scope="module")
+def asked(base) -> dict[str, Asked]:
+    """What each button of the tab has to work with."""
+    found = {}
+    for key, setup in read_setups().items():
+        assert setup["model"] == base.name
+        controls, runs = DEFAULTS | ALL_OFF | setup["settings"], RunStore()
+        *_, last = run_payloads(base, setup["prompt"], controls, threading.Event(), runs)
+        found[key] = Asked(base, runs.get(last["id"]).trace, sampling_params(controls), setup)
+    return found
+
+
+def test_every_question_has_its_words_its_sliders_and_its_numbers(asked):
+    words = read_lesson("sampling")
+    assert list(words) == list(asked) == list(FINDINGS) == [f"Q{number}" for number in range(3, 12)]
+    for key, each in asked.items():
         assert 2 <= len(re.findall(r"[.?!](?:\s|$)", words[key].text)) <= 3, f"{key}: two sentences"
-        controls, runs = DEFAULTS | PENALTIES_OFF | setup["settings"] | {"max_new_tokens": 12}, RunStore()
-        *_, last = run_payloads(models[setup["model"]], setup["prompt"], controls, threading.Event(), runs)
-        asked = Asked(models[setup["model"]], runs.get(last["id"]).trace, sampling_params(controls), setup)
-        found = FINDINGS[key](asked)
+        found = FINDINGS[key](each)
         assert found.sentence and found.rows
         assert {len(row) for row in found.rows} == {len(found.columns)}
-        assert 0 <= found.step < len(last["token_ids"])
+        assert 0 <= found.step < len(each.trace.steps)
+
+
+def test_q3_on_the_page_other_temperatures_part_from_the_answer_though_the_seed_is_the_same(asked):
+    table = lessons.other_temperatures(asked["Q3"].trace, asked["Q3"].params, [0.3, 0.7, 0.9, 1.1, 1.5])
+    assert table.first_difference.notna().sum() >= 3
+
+
+def test_q4_on_the_page_top_p_keeps_few_where_the_model_is_sure_and_many_where_it_is_not(asked):
+    rows = FINDINGS["Q4"](asked["Q4"]).rows  # where, setting, tokens kept, mass, binds
+    unsure, sure = (
+        {row[1]: int(row[2].replace(",", "")) for row in rows if row[0].endswith(f", {name}")}
+        for name in ("unsure", "sure")
+    )
+    assert unsure["top-k 40"] == sure["top-k 40"] == 40
+    assert sure["top-p 0.9"] <= 2 and unsure["top-p 0.9"] >= 10
+
+
+def test_q5_on_the_page_more_tokens_stay_where_the_temperature_comes_last(asked):
+    found = FINDINGS["Q5"](asked["Q5"])
+    kept = {row[0]: int(row[3].replace(",", "")) for row in found.rows}
+    assert kept["llama.cpp"] > kept["transformers"] == kept["vllm"]
+
+
+def test_q6_on_the_page_top_p_of_a_tenth_usually_keeps_one_token(asked):
+    table = lessons.kept_per_step(asked["Q6"].trace, asked["Q6"].params)
+    assert (table.num_kept == 1).mean() > 0.8
+    assert table.num_kept.max() < asked["Q6"].trace.logits.shape[1] / 20, "nowhere near a tenth of the tokens"
+
+
+def test_q7_on_the_page_the_hidden_fifty_throws_something_away(asked):
+    losses = [lessons.top_k_values(row, [50]).lost_mass[0] for row in asked["Q7"].trace.logits]
+    assert 1e-4 < max(losses) < 0.5
+
+
+def test_q8_on_the_page_a_warm_answer_of_a_hundred_tokens_holds_one_of_the_tail_and_min_p_prevents_it(asked):
+    table = lessons.tail_at_temperatures(asked["Q8"].trace.logits, [0.5, 1.8], 0.05).set_index("temperature")
+    assert table.none_in_answer[0.5] > 0.9
+    assert table.none_in_answer[1.8] < 0.01
+    assert table.none_with_min_p[1.8] > 0.99
+    logits = asked["Q8"].trace.logits
+    plain, warm = torch.softmax(logits.double(), -1), torch.softmax(logits.double() / 1.8, -1)
+    poor = (plain < 0.001 * plain.amax(-1, keepdim=True)) & (warm > plain)
+    assert poor.sum(-1).double().mean() > 1000, "thousands of poor tokens, a little each"
+
+
+def test_q9_on_the_page_one_column_of_five_does_not_sum_to_one(asked):
+    sums = [float(cell) for cell in FINDINGS["Q9"](asked["Q9"]).rows[-1][1:]]
+    assert [total == pytest.approx(1, abs=1e-4) for total in sums] == [True, True, True, False, True]
+
+
+def test_q10_on_the_page_the_penalty_lowers_words_of_the_prompt_and_naive_division_raises_one(asked):
+    each = asked["Q10"]
+    logits, prompt_ids = each.trace.logits[0], each.trace.prompt_ids
+    tables = {
+        word: lessons.penalised_word(logits, word, each.params.repetition_penalty, prompt_ids).set_index("rule").logit
+        for word in prompt_ids
+    }
+    assert all(table["counts the prompt"] < table["no penalty"] for table in tables.values())
+    assert any(table["naive division"] > table["no penalty"] for table in tables.values() if table["no penalty"] < 0)
 
 
 # ---- the tables and the picture that a person takes home
@@ -163,8 +245,15 @@ def test_the_written_token_is_always_among_the_candidates():
 
 
 @pytest.mark.parametrize("token", ["=1+1", "+", "-x", "@SUM(A1)"])
-def test_a_token_that_looks_like_a_formula_stays_text_in_a_spreadsheet(token):
-    assert as_cell(token) == f"'{token}"
+def test_a_token_that_looks_like_a_formula_stays_text_in_a_spreadsheet_and_itself_in_the_picture(model, token):
+    trace = Trace.record(timed(generate(model, PROMPT, SamplingParams(seed=5), None, 4)), PROMPT)
+    steps, candidates = (
+        steps_table(trace, [token] * 61, SamplingParams()),
+        candidates_table(trace, [token] * 61, SamplingParams(), 2),
+    )
+    assert set(steps.token) == set(candidates.token) == {token}
+    assert f",'{token}," in csv_text(steps)
+    assert f"'{token}" not in answer_figure(steps, candidates, 2, 61, "a prompt").to_json()
 
 
 def test_tags_in_tokens_stay_text_in_the_picture(model):

@@ -5,7 +5,7 @@ import re
 from dataclasses import asdict
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from playground.engine.generation import generate as generate_steps
 from playground.engine.sampling import SamplingParams
@@ -160,6 +160,77 @@ def test_a_forced_token_goes_on_from_the_kept_cache_beside_the_first_answer(tab:
     expect(tab.locator("[data-stage=draw] .stage-why")).to_contain_text(f"You chose {label}")
     tab.locator("#branches .branch").first.click()
     expect(tab.locator(TEXT)).to_have_text(first)
+
+
+def held_fork(page: Page) -> list[Route]:
+    """Questions for a branch don't reach the server: they wait in the list."""
+    held = []
+
+    def hold(route: Route) -> None:
+        asks_for_branch = re.search(r'"forced_id":\d', route.request.post_data or "")
+        held.append(route) if asks_for_branch else route.continue_()
+
+    page.route("**/queue/join*", hold)
+    return held
+
+
+def click_another_token(page: Page, step: int) -> None:
+    page.locator(".area-answer .token").nth(step).click()
+    expect(page.locator(".area-candidates h2")).to_have_text(f"Next token at step {step}")
+    page.locator(".area-candidates .bar-row:not(.is-chosen)").first.click()
+
+
+def test_a_branch_that_comes_after_another_answer_is_not_shown_over_it(tab: Page):
+    held = held_fork(tab)
+    click_another_token(tab, 3)
+    expect(tab.locator("#branches .card-head .note")).to_contain_text("Going on with")
+    tab.get_by_label("Prompt", exact=True).fill("The little dog")
+    tab.locator("#generate").click()
+    expect(tab.locator(".area-answer .token-prompt")).to_have_text("The little dog")
+    settled(tab)
+    assert len(held) == 1
+    held[0].continue_()
+    expect(tab.locator("#branches .card-head .note")).to_contain_text("Another answer was written meanwhile")
+    expect(tab.locator(".area-answer .token-prompt")).to_have_text("The little dog")
+    expect(tab.locator("#branches .branch")).to_have_count(0)
+
+
+def test_the_live_answer_waits_while_a_branch_is_on_its_way(tab: Page):
+    """It took the place of the run on the server, and then there was nothing to go on from."""
+    slide(tab, "temperature", 1.3)
+    settled(tab)
+    held = held_fork(tab)
+    click_another_token(tab, 3)
+    asked = []
+    tab.on(
+        "request", lambda request: asked.append(request) if '"forced_id":null' in (request.post_data or "") else None
+    )
+    slide(tab, "temperature", 0.1)
+    tab.wait_for_timeout(600)
+    assert len(held) == 1 and not asked
+    held[0].continue_()
+    expect(tab.locator("#branches .branch")).to_have_count(2)
+    slide(tab, "temperature", 1.9)
+    expect(tab.locator("#live-answer .note")).to_contain_text("tokens written again", timeout=15_000)
+    assert asked
+
+
+def test_the_cut_says_how_much_of_the_models_own_probability_it_keeps(tab: Page):
+    """At T = 1.5 the card of top-p has another number: what it kept of the warmer probabilities."""
+    set_controls(tab, {"temperature": 1.5, "top_p": 0.6, "top_k": 0})
+    tab.locator("#live").uncheck()
+    row = tab.locator(".area-candidates .bar-row.is-last-kept")
+    for step in range(24):
+        tab.locator(".area-answer .token").nth(step).click()
+        expect(tab.locator(".area-candidates h2")).to_have_text(f"Next token at step {step}")
+        if row.count() and not (row.get_attribute("data-cut") or "").startswith("keeps 1 token,"):
+            break
+    words = re.fullmatch(r"keeps (\d+) tokens, (> )?([\d.]+) % of the model's mass", row.get_attribute("data-cut"))
+    total = 0
+    for place in range(int(words[1])):
+        tab.locator(".area-candidates .bar-row").nth(place).hover()
+        total += float(tab.locator(".area-candidates .tip td").first.text_content())
+    assert float(words[3]) == pytest.approx(100 * total, abs=0.1)
 
 
 def test_a_run_is_taken_home_and_opened_again_without_the_model(tab: Page, tmp_path):

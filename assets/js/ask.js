@@ -2,6 +2,24 @@
 
 const PATIENCE_MS = 30000;
 
+let turns = Promise.resolve();
+let inTurn = false;
+
+/** Waits for its turn, then does `act`: what changes the run that all pictures show is done one after the other. */
+export async function takeTurn(act) {
+  const mine = turns.then(async () => {
+    inTurn = true;
+    try { await act(); } finally { inTurn = false; }
+  });
+  turns = mine.catch(() => {});
+  return mine;
+}
+
+/** Whether somebody's turn is under way. */
+export function isTurnTaken() {
+  return inTurn;
+}
+
 /** asker(api) for a panel with the event "asked". ask(question) never rejects: what went wrong is in `problem`. */
 export function asker(api) {
   let waiting = null;

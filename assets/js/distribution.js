@@ -70,7 +70,7 @@ export function mount(element, api) {
     const words = kept ? percent(now.probs[place]) : `${percent(now.modelProbs[place])} ${cutBy(now, place)}`;
     say(number, place > index ? `${words}, rank ${(place + 1).toLocaleString("en")}` : words);
     if (place === now.numCandidates - 1) {
-      set(row, { "data-cut": `keeps ${count(now.numCandidates)}, ${percent(keptMass(now))} of the mass` });
+      set(row, { "data-cut": `keeps ${count(now.numCandidates)}, ${percent(keptMass(now))} of the model's mass` });
     }
   }
 

@@ -1,6 +1,7 @@
 // Takes the run away and brings one back: a table, the whole run, the picture. Nothing here runs the model.
 
 import { setControls } from "./controls.js";
+import { download } from "./download.js";
 import { openRun, show } from "./run_data.js";
 import { node, say, set } from "./svg.js";
 
@@ -35,13 +36,18 @@ export function mount(element, api) {
   async function saveTable() {
     const { run, params } = api.store.get();
     const reply = await api.server.table({ run: run.id, params });
-    return reply.problem ?? save(reply.text, "text/csv", `answer-${run.id}.csv`);
+    return saved(reply, `answer-${run.id}.csv`, "text/csv");
   }
 
   async function saveRun() {
     const { run } = api.store.get();
     const reply = await api.server.recording({ run: run.id });
-    return reply.problem ?? save(reply.text, "application/json", `answer-${run.id}.json`);
+    return saved(reply, `answer-${run.id}.json`, "application/json");
+  }
+
+  function saved({ problem, text }, filename, type) {
+    if (!problem) download(text, filename, type);
+    return problem ?? "Saved.";
   }
 
   async function savePicture(format) {
@@ -71,11 +77,4 @@ export function mount(element, api) {
   }
 
   return { draw };
-}
-
-function save(text, type, name) {
-  const link = node("a", { href: URL.createObjectURL(new Blob([text], { type })), download: name });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  return "Saved.";
 }

@@ -1,8 +1,10 @@
 // Branches: a person forces a token, the model goes on from there, and the answers stand one above the other.
 
-import { asker } from "./ask.js";
+import { asker, takeTurn } from "./ask.js";
 import { continueRun, show } from "./run_data.js";
 import { node, percent, pool, say, set } from "./svg.js";
+
+const OVERTAKEN = "Another answer was written meanwhile. Click again to go on from this one.";
 
 let force = null; // of the mounted panel
 
@@ -23,6 +25,7 @@ export function mount(element, api) {
   const clear = node("button.small-button", { type: "button", hidden: "" }, head, "Clear");
   const empty = node("p.empty-note", {}, element, "Click a candidate in the picture of the next token: the answer goes on from it, and both stand here.");
   const list = node("div.branches", { role: "listbox", "aria-label": "Branches of the answer" }, element);
+  let waiting = false; // for a branch
   let runs = []; // the answer as it was, then its branches
 
   clear.addEventListener("click", () => { runs = []; draw(api.store.get()); });
@@ -36,20 +39,34 @@ export function mount(element, api) {
     show(api.store, run, lastForced(run) ?? from);
   }
 
-  force = async (step, id) => {
+  force = (step, id) => {
+    const clicked = api.store.get().run;
+    if (!clicked?.logits || waiting) return;
+    if (id === clicked.tokenIds[step]) { say(status, `${clicked.labels[step]} is what stands there already.`); return; }
+    waiting = true;
+    say(status, `Going on with ${clicked.vocabulary[id]} …`);
+    takeTurn(() => goOn(clicked, step, id)).finally(() => {
+      waiting = false;
+      api.store.set({}); // the live answer waited
+    });
+  };
+
+  async function goOn(clicked, step, id) {
     const { run, params } = api.store.get();
-    if (!run?.logits || question.busy) return;
-    if (id === run.tokenIds[step]) { say(status, `${run.labels[step]} is what stands there already.`); return; }
-    say(status, `Going on with ${run.vocabulary[id]} …`);
+    // The live answer may have been written again while this waited for its turn: the same up to the step is enough.
+    const same = run.model === clicked.model && run.prompt === clicked.prompt
+      && clicked.tokenIds.slice(0, step).every((before, place) => before === run.tokenIds[place]);
+    if (!same || !run.logits || step >= run.numSteps) { say(status, OVERTAKEN); return; }
     run.live = false; // it is shown here from now on
     const reply = await question.ask({ run: run.id, shared: step, forced_id: id, params });
     if (reply.problem) { say(status, reply.problem); return; }
+    if (api.store.get().run.id !== run.id) { say(status, OVERTAKEN); return; }
     if (!runs.some((kept) => kept.id === run.id)) runs = [run];
     const branch = continueRun(run, reply);
     runs.push(branch);
     say(status, `${reply.num_reused} of ${reply.num_reused + reply.num_fed} tokens came from the kept cache, ${reply.num_fed} were fed.`);
     show(api.store, branch, step);
-  };
+  }
 
   function draw({ run }) {
     empty.hidden = runs.length > 0;

@@ -1,6 +1,6 @@
 // The answer as text, and the switch: with it on, the model writes again from the first token that the sliders change.
 
-import { asker } from "./ask.js";
+import { asker, isTurnTaken, takeTurn } from "./ask.js";
 import { continueRun } from "./run_data.js";
 import { node, say, set } from "./svg.js";
 
@@ -31,8 +31,9 @@ export function mount(element, api) {
     say(changed, run.pieces.slice(cut).join(""));
     const place = run.logits && params ? firstChange(state) : null;
     if (!live.checked) say(status, frozen(run, params, place));
-    else if (place !== null) writeAgain(state, place);
-    else if (!question.busy && !problem) say(status, words(run));
+    else if (isTurnTaken()) return; // when it is over, this is drawn again
+    else if (place === null && !problem) say(status, words(run));
+    else if (place !== null && answered !== params) takeTurn(() => writeAgain(state, place)).then(() => api.store.set({}));
   }
 
   /** Another seed means other random numbers at every step; with T = 0 they change nothing. */
@@ -42,13 +43,11 @@ export function mount(element, api) {
   }
 
   async function writeAgain({ run, params }, place) {
-    if (question.busy || answered === params) return;
     answered = params;
     const reply = await question.ask({ run: run.id, shared: place, forced_id: null, params, replace: Boolean(run.live) });
     problem = Boolean(reply.problem);
     if (problem) { say(status, reply.problem); return; }
-    const state = api.store.get();
-    if (state.run.id !== run.id) { draw(state); return; }
+    if (api.store.get().run.id !== run.id) return;
     const next = continueRun(run, reply);
     next.live = true;
     from = place;

@@ -1,5 +1,6 @@
 // How many tokens could have been chosen at each step, on a logarithmic axis: the nucleus breathes.
 
+import { slideOverSteps } from "./step_slider.js";
 import { node, pool, say, set, svg } from "./svg.js";
 
 const EDGE = { left: 62, right: 18, top: 14, bottom: 34 };
@@ -64,25 +65,6 @@ export function mount(element, api) {
     });
   }
 
-  const go = (step) => {
-    const { run } = api.store.get();
-    if (run) api.store.set({ step: Math.max(0, Math.min(run.numSteps - 1, step)) });
-  };
-  const fromPointer = (event) => {
-    const { run } = api.store.get();
-    if (!run) return;
-    const share = (event.offsetX - EDGE.left) / (api.width - EDGE.left - EDGE.right);
-    go(Math.round(share * Math.max(run.numSteps - 1, 1)));
-  };
-  picture.addEventListener("pointerdown", (event) => { picture.setPointerCapture(event.pointerId); fromPointer(event); });
-  picture.addEventListener("pointermove", (event) => { if (event.buttons) fromPointer(event); });
-  picture.addEventListener("keydown", (event) => {
-    const { step, run } = api.store.get();
-    const to = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: (run?.numSteps ?? 1) - 1 }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    go(to);
-  });
+  slideOverSteps(picture, api.store, ({ offsetX }) => (offsetX - EDGE.left) / (api.width - EDGE.left - EDGE.right));
   return { draw };
 }

@@ -8,16 +8,14 @@ const BARS = 24;
 const PICTURE = { width: 216, height: 56 };
 const RULE_NAMES = { transformers: "transformers", minimind: "MiniMind", vllm: "vLLM", "llama.cpp": "llama.cpp" };
 const RULE_WORDS = {
-  transformers: "Temperature before the cuts, so a higher T lets more tokens into the nucleus. Exactly k tokens pass top-k.",
+  transformers: "Temperature before the cuts, so a higher T lets more tokens into the nucleus. Here exactly k tokens pass top-k; transformers itself keeps ties.",
   minimind: "Temperature before the penalty. Top-p stops at the token that exceeds p, not at the one that reaches it; ties at k all pass.",
   vllm: "Min-p cuts first, so top-k and top-p share out what it left. Ties at k all pass.",
   "llama.cpp": "Temperature last: the cuts see the model's own probabilities, so T never changes how many tokens stay.",
 };
 
-const PENALTIES_OFF = { repetition_penalty: 1, presence_penalty: 0, frequency_penalty: 0 };
-
 export function mount(element, api) {
-  const presets = (api.props.value?.presets ?? []).map((preset) => ({ ...preset, settings: { ...PENALTIES_OFF, ...preset.settings } }));
+  const presets = api.props.value?.presets ?? [];
   const head = node("div.card-head.stages-head", {}, element);
   node("h2", {}, head, "From logits to one token");
   const rules = choiceOf(head, "Order as in", Object.entries(RULE_NAMES), (rule) => setControls({ rule }));

@@ -1,5 +1,6 @@
 // Four curves over the steps of one answer, one below the other: nucleus size, entropy, probability, rank.
 
+import { slideOverSteps } from "./step_slider.js";
 import { node, percent, pool, say, set, svg } from "./svg.js";
 
 const EDGE = { left: 60, right: 14, top: 4, bottom: 26 };
@@ -115,25 +116,8 @@ export function mount(element, api) {
     });
   }
 
-  const go = (step) => {
-    const { run } = api.store.get();
-    if (run) api.store.set({ step: Math.max(0, Math.min(run.numSteps - 1, step)) });
-  };
-  const fromPointer = (event) => {
-    const { run } = api.store.get();
-    const inside = event.clientX - picture.getBoundingClientRect().left - EDGE.left;
-    if (run) go(Math.round((inside / (width - EDGE.left - EDGE.right)) * (run.numSteps - 1)));
-  };
-  picture.addEventListener("pointerdown", (event) => { picture.setPointerCapture(event.pointerId); fromPointer(event); });
-  picture.addEventListener("pointermove", (event) => { if (event.buttons) fromPointer(event); });
-  picture.addEventListener("keydown", (event) => {
-    const { step, run } = api.store.get();
-    const to = { ArrowLeft: step - 1, ArrowRight: step + 1, Home: 0, End: (run?.numSteps ?? 1) - 1 }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    go(to);
-  });
+  slideOverSteps(picture, api.store, ({ clientX }) =>
+    (clientX - picture.getBoundingClientRect().left - EDGE.left) / (width - EDGE.left - EDGE.right));
   return { draw };
 }
 

@@ -13,10 +13,10 @@ def steps_table(trace: Trace, labels: Sequence[str], params: SamplingParams) -> 
     """Every step as it looks under `params`: what was written, what would be, what each stage left. Entropy in nats."""
     reread = trace.reread(params)
     table = trace.to_frame(params)
-    table.insert(2, "token", [as_cell(labels[token_id]) for token_id in trace.token_ids])
+    table.insert(2, "token", [labels[token_id] for token_id in trace.token_ids])
     table["entropy"] += 0.0  # a sum of nothing is -0.0
     table["would_pick_id"] = reread.chosen_ids
-    table["would_pick"] = [as_cell(labels[token_id]) for token_id in reread.chosen_ids]
+    table["would_pick"] = [labels[token_id] for token_id in reread.chosen_ids]
     for cut in reread.distributions.cuts:
         table[f"kept_after_{cut.name}"] = cut.num_kept.tolist()
     table["binding_stage"] = binding_stages(trace, params)
@@ -50,7 +50,7 @@ def candidates_table(
         {
             "rank": [place + 1 for place in places],
             "token_id": ids,
-            "token": [as_cell(labels[token_id]) for token_id in ids],
+            "token": [labels[token_id] for token_id in ids],
             "written": [place == written for place in places],
             "kept": [place < distribution.num_candidates for place in places],
             "logit": distribution.logits[ids].tolist(),
@@ -60,8 +60,3 @@ def candidates_table(
     for stage in distribution.stages:
         table[stage.name] = stage.probs[ids].tolist()
     return table
-
-
-def as_cell(text: str) -> str:
-    """A spreadsheet runs a cell that begins like a formula: such a token gets an apostrophe, which it doesn't show."""
-    return f"'{text}" if text[:1] in tuple("=+-@\t\r") else text

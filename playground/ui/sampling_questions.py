@@ -17,12 +17,10 @@ from playground.experiments import sampling_lessons as lessons
 from playground.figures.sampling import kept_figure, penalties_figure, tail_figure
 from playground.models.loading import LoadedModel
 from playground.ui.bar import Page, run_payloads
-from playground.ui.controls import DEFAULTS, sampling_params
+from playground.ui.controls import ALL_OFF, DEFAULTS, sampling_params
 from playground.ui.lesson import LESSONS, read_lesson
 from playground.ui.panel import figure_json
 from playground.ui.runs import vocabulary
-
-PENALTIES_OFF = {"repetition_penalty": 1, "presence_penalty": 0, "frequency_penalty": 0, "penalty_counts_prompt": True}
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ def answer_question(page: Page, question: dict) -> Iterator[tuple]:
         return
     setup, section = read_setups()[key], read_lesson("sampling")[key]
     name = setup["model"] if setup["model"] in page.models else next(iter(page.models))
-    controls = DEFAULTS | PENALTIES_OFF | setup["settings"]
+    controls = DEFAULTS | ALL_OFF | setup["settings"]
     try:
         for value in run_payloads(page.models[name], setup["prompt"], controls, threading.Event(), page.runs):
             last = value
@@ -197,8 +195,8 @@ def _logprobs(asked: Asked) -> Finding:
     names = [*(asked.label(token_id) for token_id in table.index[:-1]), "sum over all tokens"]
     rows = [[name, *(f"{value:.4f}" for value in row)] for name, row in zip(names, table.to_numpy(), strict=True)]
     return Finding(
-        f"Step {step}, the five likeliest tokens. The draw uses the last column; the logprobs of a server are usually "
-        "logarithms of the first or of the third.",
+        f"Step {step}, the five likeliest tokens. The draw uses the last column. In transformers, the softmax of "
+        "`logits` is the first column and that of `scores` is the last.",
         ["token", *table.columns],
         rows,
         step=step,

@@ -11,18 +11,20 @@ from playground.experiments.sampling_fork import go_on
 from playground.experiments.sampling_table import candidates_table, steps_table
 from playground.figures import style
 from playground.figures.sampling import answer_figure
-from playground.ui.bar import MODEL_QUEUE, Page
-from playground.ui.controls import sampling_params
+from playground.ui.bar import MODEL_LINE, Page
+from playground.ui.controls import ALL_OFF, sampling_params
 from playground.ui.lesson import LESSONS
 from playground.ui.panel import figure_json, panel
 from playground.ui.runs import Run, RunFileError, RunStore, from_json, payload, to_json
 from playground.ui.sampling_questions import answer_question, questions
+from playground.ui.spreadsheet import csv_text
 
 GONE = "This run is no longer kept on the server: press Generate to record it again."
 
 
 def sampling_tab(page: Page) -> None:
     presets = json.loads((LESSONS / "sampling_presets.json").read_text())
+    presets = [preset | {"settings": ALL_OFF | preset["settings"]} for preset in presets]
     with gr.Tab("One answer", id="sampling"), gr.Column(elem_classes="answer-tab"):
         lessons = panel("lessons", {"questions": questions()}, events=["asked"], elem_id="lessons")
         with gr.Column(elem_classes="card"):
@@ -47,11 +49,10 @@ def sampling_tab(page: Page) -> None:
     def on_question(question: dict | None) -> Iterator[tuple]:
         yield from answer_question(page, question or {})
 
-    model_line = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1, "show_progress": "hidden"}
     for asking in (live, branches):
-        asking.asked(on_go_on, asking, asking, trigger_mode="multiple", **model_line)
+        asking.asked(on_go_on, asking, asking, trigger_mode="multiple", **MODEL_LINE)
     request = [page.model_name, page.prompt, page.controls, page.run]
-    lessons.asked(on_question, lessons, [*request, lessons], trigger_mode="multiple", **model_line)
+    lessons.asked(on_question, lessons, [*request, lessons], trigger_mode="multiple", **MODEL_LINE)
 
 
 def go_on_value(page: Page, question: dict) -> dict:
@@ -97,7 +98,7 @@ def page_function(runs: RunStore, name: str):
         run = runs.get(str(question.get("run")))
         if run is None:
             return {"problem": GONE}
-        return {"text": steps_table(run.trace, run.labels, sampling_params(question.get("params"))).to_csv(index=False)}
+        return {"text": csv_text(steps_table(run.trace, run.labels, sampling_params(question.get("params"))))}
 
     def recording(question: dict) -> dict:
         run = runs.get(str(question.get("run")))
