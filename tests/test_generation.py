@@ -143,7 +143,7 @@ def test_a_recorded_step_keeps_its_logits_and_their_order_alone(model):
     """64 steps stay in memory: what can be worked out again (64-bit scores and probabilities) must not."""
     for step in list(generate(model, PROMPT, SAMPLED, None, 4)):
         held = {id(value): value for value in vars(step.distribution.batch).values() if torch.is_tensor(value)}
-        assert sum(tensor.nbytes for tensor in held.values()) <= TINY.vocab_size * (4 + 8)
+        assert sum(tensor.nbytes for tensor in held.values()) <= TINY.vocab_size * (4 + 8) + 8  # + the nucleus size
         assert step.distribution.probs[step.token_id] > 0  # and it can be
 
 
