@@ -186,7 +186,7 @@ COURSE = {"prompt_ids": list(range(100, 283)), "token_ids": list(range(300, 556)
     ("pictures", "most_forwards"),
     [
         (growth_pictures, 1),
-        (lambda text: keeping_pictures(text, read_lesson("cache")), 22),
+        (lambda text: keeping_pictures(text, read_lesson("cache")), 21),
         (attention_pictures, 13),
         (more_pictures, 256 + 19),  # a pass for each step of the answer: they are what is counted
     ],
