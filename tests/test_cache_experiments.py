@@ -34,7 +34,7 @@ from playground.experiments.keeping import (
     SCALED,
     UNMASKED,
     changes,
-    swap_cache,
+    swap_caches,
 )
 from playground.experiments.kv_heads import compare_kv_heads
 from playground.experiments.reads import count_reads
@@ -195,11 +195,11 @@ def test_a_change_at_the_first_token_has_no_earlier_rows(model):
 
 
 def test_one_layers_cache_is_of_no_use_in_another(model):
-    same = swap_cache(model, PROMPT, ANSWER, source=1, targets=[1])
+    (same,) = swap_caches(model, PROMPT, ANSWER, source=1, targets=[[1]])
     assert same.largest_difference == same.other_choices == 0
     torch.testing.assert_close(same.logits, logits_of(model, PROMPT + ANSWER)[0, 6:], atol=1e-5, rtol=1e-5)
     assert same.rounding < 1e-5
-    swapped = swap_cache(model, PROMPT, ANSWER, source=0, targets=[1])
+    _, swapped = swap_caches(model, PROMPT, ANSWER, source=0, targets=[[0], [1]])
     assert swapped.largest_difference > 0.05
     moved = (swapped.logits.softmax(-1) - swapped.swapped_logits.softmax(-1)).abs()
     assert moved[swapped.worst_step].max() == moved.max()

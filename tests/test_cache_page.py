@@ -186,8 +186,8 @@ COURSE = {"prompt_ids": list(range(100, 283)), "token_ids": list(range(300, 556)
     ("pictures", "most_forwards"),
     [
         (growth_pictures, 1),
-        (lambda text: keeping_pictures(text, read_lesson("cache")), 21),
-        (attention_pictures, 13),
+        (lambda text: keeping_pictures(text, read_lesson("cache")), 18),
+        (attention_pictures, 12),
         (more_pictures, 256 + 19),  # a pass for each step of the answer: they are what is counted
     ],
     ids=["growth", "keeping", "attention", "more"],

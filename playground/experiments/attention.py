@@ -89,10 +89,10 @@ def mask_need(model: Transformer, token_ids: Sequence[int], chunk_length: int = 
     chunk_length = min(chunk_length, len(token_ids) - 1)
     if chunk_length < 2:
         raise ValueError(f"three tokens are needed: one stored and a chunk of two, got {len(token_ids)}")
-    differences = []
+    cache, differences = KVCache(model.config.num_layers), []
+    model(_batch(model, token_ids[:-1]), cache, last_only=True)
     for num_last in (1, chunk_length):
-        cache = KVCache(model.config.num_layers)
-        model(_batch(model, token_ids[:-num_last]), cache, last_only=True)
+        cache.crop(len(token_ids) - num_last)
         last = _batch(model, token_ids[-num_last:])
         masked, open_ = (one(last, cache.clone())[0, -1] for one in (model, unmasked(model)))
         differences.append(float((masked - open_).abs().max()))

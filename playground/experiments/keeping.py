@@ -117,22 +117,24 @@ class SwappedCache:
 
 
 @torch.no_grad()
-def swap_cache(
-    model: Transformer, past_ids: Sequence[int], next_ids: Sequence[int], source: int = 0, targets: Sequence[int] = (1,)
-) -> SwappedCache:
-    """Stores the past, puts layer `source`'s keys and values of it into the layers `targets`, feeds the next tokens."""
+def swap_caches(
+    model: Transformer, past_ids: Sequence[int], next_ids: Sequence[int], source: int, targets: Sequence[Sequence[int]]
+) -> list[SwappedCache]:
+    """Stores the past, puts layer `source`'s keys and values of it into other layers, feeds the next tokens.
+
+    One result for each list of layers in `targets`.
+    """
     if not past_ids or not next_ids:
         raise ValueError("at least two tokens are needed: one to store, one to read it")
     past, following = (torch.tensor([list(ids)], device=model.device) for ids in (past_ids, next_ids))
     cache = KVCache(model.config.num_layers)
+    anew = model(torch.cat([past, following], 1), cache)[0, -len(next_ids) :].float()
+    cache.reset()
     model(past, cache, last_only=True)
-    swapped = cache.clone()
-    for target in targets:
-        swapped.layers[target] = cache.clone().layers[source]
-    runs = (
-        (following, cache),
-        (following, swapped),
-        (torch.cat([past, following], 1), KVCache(model.config.num_layers)),
-    )
-    own, other, anew = (model(ids, kept)[0, -len(next_ids) :].float() for ids, kept in runs)
-    return SwappedCache(own, other, float((own - anew).abs().max()))
+    swapped = [cache.clone() for _ in targets]
+    for other, layers in zip(swapped, targets, strict=True):
+        for layer in layers:
+            other.layers[layer] = cache.clone().layers[source]
+    own, *others = (model(following, kept)[0].float() for kept in (cache, *swapped))
+    rounding = float((own - anew).abs().max())
+    return [SwappedCache(own, logits, rounding) for logits in others]

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from playground.engine.kv_cache import KVCache
-from playground.experiments.keeping import Change, SwappedCache, changes, swap_cache
+from playground.experiments.keeping import Change, SwappedCache, changes, swap_caches
 from playground.experiments.walk import walk_token
 from playground.ui.cache_values import Text
 from playground.ui.lesson import Section
@@ -65,7 +65,7 @@ def swap_value(text: Text) -> dict | None:
         return None
     num_past = max(1, len(text.prompt_ids) - 1)  # the prompt's last token is fed: it chooses the first of the answer
     past, following = text.stored_ids[:num_past], text.stored_ids[num_past:]
-    one, all_ = (swap_cache(model, past, following, 0, range(1, end)) for end in (2, model.config.num_layers))
+    one, all_ = swap_caches(model, past, following, 0, [[1], range(1, model.config.num_layers)])
     step = all_.worst_step
     groups = [
         _best_tokens(text, "Each layer reads its own", one.logits[step], "kept"),
