@@ -2,12 +2,19 @@
 
 import re
 import threading
+from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
+import torch
 from playwright.sync_api import Browser, Page, expect
 
 import playground.ui.race_tab as race_tab
+import playground.ui.sweep_part as sweep_part
+from playground.engine.model import Transformer
 from playground.experiments.clinic import FAULTS, hidden_fault
+from playground.experiments.sweep import PROMPT_LENGTHS, race_at_length
+from playground.experiments.work import ROUNDING
 from playground.ui.clinic_part import diagnosis, reading
 from playground.ui.lesson import read_lesson
 from playground.ui.race_tab import stopped
@@ -23,6 +30,28 @@ def open_part(page: Page, part: str) -> None:
 
 def fill_new_tokens(page: Page, count: int) -> None:
     page.get_by_label("New tokens", exact=True).fill(str(count))
+
+
+def number(text: str) -> float:
+    """3.1 · 10⁻⁵ as a number."""
+    digits, _, power = text.partition(" · 10")
+    return float(f"{digits}e{power.translate(str.maketrans('⁻⁰¹²³⁴⁵⁶⁷⁸⁹', '-0123456789')) or 0}")
+
+
+@pytest.fixture
+def quick_sweep(monkeypatch: pytest.MonkeyPatch) -> Iterator[SimpleNamespace]:
+    """Answers of two tokens, one run each; while the gate is closed a race waits before its first token."""
+    seen = SimpleNamespace(measured=[], gate=threading.Event())
+    seen.gate.set()
+
+    def quick(loaded, length, _num_new):
+        seen.measured.append((loaded.name, length))
+        seen.gate.wait(30)
+        yield from race_at_length(loaded, length, 2, repeats=1)
+
+    monkeypatch.setattr(sweep_part, "race_at_length", quick)
+    yield seen
+    seen.gate.set()
 
 
 @pytest.fixture
@@ -59,6 +88,9 @@ def test_a_quick_run_is_shown_in_slow_motion_and_can_be_scrubbed(browser_page: P
     page.wait_for_selector(DONE)
     expect(page.locator(".race-pace")).to_contain_text("slower than they ran")
     expect(page.locator(".race-result .verdict")).to_be_hidden()  # not before the end of the replay
+    boxes = [page.locator(card).bounding_box() for card in (".race-area", ".work-area", ".race-curves")]
+    assert boxes[0]["height"] == boxes[1]["height"]  # no hole beside the shorter one
+    assert boxes[2]["width"] > boxes[0]["width"] + boxes[1]["width"]
     page.get_by_role("button", name="Pause").click()
     playhead = page.get_by_label("Point in time of the runs")
     playhead.evaluate("range => { range.value = 0; range.dispatchEvent(new Event('input', { bubbles: true })); }")
@@ -149,8 +181,16 @@ def test_three_number_formats_are_compared(browser_page: Page):
     page = browser_page
     open_part(page, "Clinic")
     page.locator("#clinic-formats").click()
-    expect(page.locator("#clinic-bits")).to_contain_text(re.compile("float32: .*float16: .*bfloat16: ", re.DOTALL))
-    expect(page.locator("#clinic-gaps .plot svg").first).to_be_visible()
+    parts = page.locator("#clinic-bits li")
+    expect(parts).to_have_count(3)
+    expect(parts.last).to_contain_text("largest gap")
+    gaps = {}
+    for dtype, text in zip(("float32", "float16", "bfloat16"), parts.all_inner_texts(), strict=True):
+        assert text.startswith(f"{dtype}: largest gap ")
+        gaps[dtype] = number(re.search("largest gap (.*?);", text)[1])
+    # 24, 11 and 8 significant bits
+    assert gaps["float32"] < ROUNDING[torch.float32] < 100 * gaps["float32"] < gaps["float16"] < gaps["bfloat16"]
+    expect(page.locator("#clinic-gaps .plot .scatterlayer .trace .js-line")).to_have_count(4)  # three gaps, the lead
 
 
 @pytest.mark.parametrize(("part", "key"), [("First token", "first"), ("Short and long", "sweep")])
@@ -161,12 +201,108 @@ def test_a_measurement_tells_how_far_it_is_and_keeps_what_it_has_when_stopped(br
     status = page.locator(f"#{key}-status")
     expect(page.locator(f"#{key}-picture .plot svg").first).to_be_visible(timeout=20_000)
     page.locator(f"#{key}-stop").click()
-    expect(status).to_contain_text("Stopped. What was measured stays.")
+    expect(status).to_contain_text("Stopped. What was measured stays")
     page.wait_for_timeout(1000)
-    expect(status).to_contain_text("Stopped. What was measured stays.")
-    page.reload()  # and it is there for who comes later
-    open_part(page, part)
+    expect(status).to_contain_text("Stopped. What was measured stays")
     expect(page.locator(f"#{key}-picture .plot svg").first).to_be_visible()
+
+
+def test_a_sweep_is_of_the_model_it_began_with(browser_page: Page, quick_sweep):
+    """Each link of the chain read the model anew: another one's rows were mixed in, or a race ended in an error."""
+    page = browser_page
+    open_part(page, "Short and long")
+    names = page.get_by_label("Model", exact=True)
+    first = names.input_value()
+    quick_sweep.gate.clear()
+    page.locator("#sweep-start").click()
+    expect(page.locator("#sweep-status")).to_contain_text("warming up")
+    names.click()
+    page.get_by_role("option").filter(has_not_text=first).first.click()
+    quick_sweep.gate.set()
+    expect(page.locator("#sweep-status")).to_contain_text(f"{first}: one run of each side", timeout=30_000)
+    assert quick_sweep.measured == [(first, length) for length in PROMPT_LENGTHS]
+
+
+def test_a_finished_sweep_stays_while_another_visitor_measures(browser_page: Page, quick_sweep):
+    """Pressing Measure emptied the picture of everybody."""
+    page = browser_page
+    open_part(page, "Short and long")
+    status = page.locator("#sweep-status")
+    page.locator("#sweep-start").click()
+    while len(quick_sweep.measured) < len(PROMPT_LENGTHS):
+        page.wait_for_timeout(50)
+    expect(status).to_contain_text("one run of each side")
+    quick_sweep.gate.clear()
+    other = page.context.new_page()
+    other.goto(page.url)
+    open_part(other, "Short and long")
+    other.locator("#sweep-start").click()
+    expect(other.locator("#sweep-status")).to_contain_text("warming up")
+    page.reload()
+    open_part(page, "Short and long")
+    expect(status).to_contain_text("one run of each side")
+    expect(page.locator("#sweep-picture .plot svg").first).to_be_visible()
+    other.locator("#sweep-stop").click()
+    quick_sweep.gate.set()
+    expect(other.locator("#sweep-status")).to_contain_text("Stopped.")
+    other.close()
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "says"),
+    [("#clinic-greedy", "#clinic-stop", "#clinic-status"), ("#clinic-formats", "#clinic-formats-stop", "#clinic-bits")],
+)
+def test_the_clinic_can_be_stopped(
+    browser_page: Page, monkeypatch: pytest.MonkeyPatch, start: str, stop: str, says: str
+):
+    page, passes, held = browser_page, [], threading.Event()
+    forward = Transformer.forward
+
+    def slow(*given, **more):
+        passes.append(1)
+        held.wait(0.2)
+        return forward(*given, **more)
+
+    monkeypatch.setattr(Transformer, "forward", slow)
+    open_part(page, "Clinic")
+    page.locator(start).click()
+    expect(page.locator(says)).to_contain_text("both sides are writing")
+    page.locator(stop).click()
+    expect(page.locator(says)).to_contain_text("Stopped.")
+    page.wait_for_timeout(1500)  # the step under way, and the warm-up before the first
+    so_far = len(passes)
+    page.wait_for_timeout(800)
+    assert len(passes) == so_far
+    expect(page.locator("#clinic-panel tbody tr")).to_have_count(0)
+    held.set()
+
+
+@pytest.mark.parametrize(
+    ("part", "button"), [("Race", "#race-start"), ("Clinic", "#clinic-greedy"), ("Clinic", "#clinic-formats")]
+)
+def test_logits_that_allow_no_choice_are_explained(
+    browser_page: Page, monkeypatch: pytest.MonkeyPatch, part: str, button: str
+):
+    """A 16-bit model may overflow; the visitor saw no more than "Error"."""
+    forward = Transformer.forward
+    monkeypatch.setattr(Transformer, "forward", lambda *given, **more: forward(*given, **more) * float("nan"))
+    open_part(browser_page, part)
+    browser_page.locator(button).click()
+    expect(browser_page.locator(".toast-body").last).to_contain_text("no token can be chosen")
+
+
+def test_a_fault_of_the_prompt_is_refused_for_a_single_token(browser_page: Page):
+    page = browser_page
+    page.get_by_label("Model", exact=True).click()
+    page.get_by_role("option", name="minimind-base").click()
+    page.get_by_label("Prompt", exact=True).fill("The")
+    open_part(page, "Clinic")
+    page.get_by_label("The cache still holds the last prompt").check()
+    page.locator("#clinic-greedy").click()
+    expect(page.locator(".toast-body").last).to_contain_text("at least two tokens")
+    page.get_by_label("Hidden fault: find out which").check()
+    page.locator("#clinic-greedy").click()  # the same words for every fault: they tell nothing
+    expect(page.locator(".toast-body").last).to_contain_text("To hide a fault")
 
 
 def test_two_visitors_take_turns(chromium: Browser, page_url: str, monkeypatch: pytest.MonkeyPatch):
@@ -208,11 +344,23 @@ def test_numbers_are_written_for_people():
     assert ratio(None, 1.0) == "–" and ratio(6.0, 2.0) == "3.0 ×"
 
 
-def test_every_question_has_its_words_and_its_button():
-    lessons = read_lesson("race")
-    for key in ("K1", "K2", "K5", "K7", "K8", "K13"):
-        assert lessons[key].title and "\n> " in lessons[key].text
-    assert lessons["bits"].text
+def test_every_question_has_its_words_and_its_button(browser_page: Page):
+    page, lessons = browser_page, read_lesson("race")
+    for part, keys in {
+        "Race": ("K2", "K5", "K13"),
+        "First token": ("K8",),
+        "Short and long": ("K7",),
+        "Clinic": ("K1",),
+    }.items():
+        open_part(page, part)
+        for key in keys:
+            *words, button = lessons[key].text.splitlines()
+            expect(page.get_by_role("heading", name=lessons[key].title, exact=True)).to_be_visible()
+            expect(page.locator(f"#lesson-{key}")).to_have_text(button.removeprefix("> "))
+            expect(page.locator(".card.lesson", has=page.locator(f"#lesson-{key}"))).to_contain_text(
+                words[0].split("**")[0]
+            )
+    expect(page.locator("#clinic-bits")).to_contain_text(lessons["bits"].text.splitlines()[0])
 
 
 def test_stopping_a_run_that_is_over_changes_nothing():
