@@ -395,6 +395,14 @@ def test_stated_probability_and_frequency_agree_in_30_300_and_3000_draws(tiny):
     assert widths[0] > 2.5 * widths[1] > 6 * widths[2]  # ten times the draws, about a third of the width
 
 
+def test_an_answer_that_always_comes_agrees_with_what_is_stated(tiny):
+    """At T = 0 the page said "1 of 2 intervals hold the stated share": the interval of 3,000 in 3,000 ended a rounding
+    below 1."""
+    for params in (SamplingParams(temperature=0), SamplingParams(temperature=1e-4), SamplingParams(top_k=1)):
+        agreement = stated_against_observed(drawn(tiny, params, 3000, 6))
+        assert agreement.num_inside == len(agreement.frame) == 2
+
+
 def test_thirty_draws_are_the_first_thirty_rows(chain):
     answers = draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(),), 3000))[0]
     frame = stated_against_observed(answers).frame.set_index("answer")
@@ -434,12 +442,12 @@ def test_chi_square_p_values_are_those_of_the_table():
 
 def test_the_mark_of_an_answer_is_named_for_the_settings_and_the_models_own_stands_beside(chain):
     """At top-p 0.7 the mark says 62.5 % for "a"; it was called "stated by the model", which says 37.5 %."""
-    for top_p, names in ((1, []), (0.7, ["by the model itself"])):
+    for top_p, names in ((1, []), (0.7, ["the model itself"])):
         answers = draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(top_p=top_p),), 300))[0]
         agreement = stated_against_observed(answers)
         figure = agreement_figure(agreement.frame, agreement.draws)
         marks = [trace for trace in figure.data if "draws" not in trace.name]
-        assert [trace.name for trace in marks] == [*names, "stated under these settings"]
+        assert [trace.name for trace in marks] == [*names, "these settings"]
     place = agreement.frame["answer"].tolist().index("a")
     assert [trace.x[place] for trace in marks] == [pytest.approx(0.375), pytest.approx(0.625)]
 

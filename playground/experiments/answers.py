@@ -13,6 +13,7 @@ from playground.engine.sampling import Distributions, SamplingParams
 from playground.models.loading import LoadedModel
 
 TOKENS, TEXT = "tokens", "text"  # what makes two answers the same
+NUM_ANSWERS, ANSWER_TOKENS = 30, 24  # as every tab draws them
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,11 @@ def normalise(text: str) -> str:
 
 
 def sample_answer_set(
-    loaded_model: LoadedModel, prompt: str, params: SamplingParams, n: int = 30, max_new_tokens: int = 24
+    loaded_model: LoadedModel,
+    prompt: str,
+    params: SamplingParams,
+    n: int = NUM_ANSWERS,
+    max_new_tokens: int = ANSWER_TOKENS,
 ) -> AnswerSet:
     """n answers in one batch. Row i draws with the numbers of the run alone with `row_seed(params.seed, i)`, however
     many rows there are: the same answer, unless a number lies within rounding (about 1e-5) of a boundary."""
@@ -117,7 +122,11 @@ def sample_answer_set(
 
 
 def sample_answer_sets(
-    loaded_model: LoadedModel, prompt: str, settings: Sequence[SamplingParams], n: int = 30, max_new_tokens: int = 24
+    loaded_model: LoadedModel,
+    prompt: str,
+    settings: Sequence[SamplingParams],
+    n: int = NUM_ANSWERS,
+    max_new_tokens: int = ANSWER_TOKENS,
 ) -> list[AnswerSet]:
     """n answers under each of the settings, all in one batch that shares one prefill. Raises as `generate` does."""
     prompt_ids = loaded_model.prompt_ids(prompt)

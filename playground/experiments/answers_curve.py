@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from playground.engine.sampling import SamplingParams
-from playground.experiments.answers import TOKENS, AnswerSet
+from playground.experiments.answers import ANSWER_TOKENS, NUM_ANSWERS, TOKENS, AnswerSet
 from playground.experiments.answers_pool import AnswerRequest, draw_answer_sets
 from playground.models.loading import LoadedModel
 
@@ -61,7 +61,7 @@ class CurvePool:
     def values(self) -> list[float]:
         return [getattr(drawn.params, self.knob) for drawn in self.sets]
 
-    def curve(self, n: int = 30, compare: str = TOKENS) -> Curve:
+    def curve(self, n: int = NUM_ANSWERS, compare: str = TOKENS) -> Curve:
         """Counts among the first n rows, and the band from all of them; a pool of n rows gives no band."""
         pairs = zip(self.values, self.sets, strict=True)
         points = [_point(value, drawn.compared_by(compare), n) for value, drawn in pairs]
@@ -73,7 +73,7 @@ def curve_request(
     params: SamplingParams,
     knob: str = "temperature",
     rows: int = POOL,
-    max_new_tokens: int = 24,
+    max_new_tokens: int = ANSWER_TOKENS,
     values: Sequence[float] = (),
 ) -> AnswerRequest:
     """Every value of the setting draws with the same random numbers; the other settings stay as in `params`."""

@@ -11,6 +11,7 @@ from playground.experiments.answers import TOKENS, AnswerSet
 
 DRAWS = (30, 300, 3000)
 LEAST = 5  # expected draws below which a class says too little on its own
+ROUNDING = 1e-9  # an answer that always comes is stated, and bounded, within this of 1
 Z = 1.96  # 95 of 100 intervals hold the true share
 
 
@@ -60,7 +61,9 @@ def stated_against_observed(drawn: AnswerSet, draws: Sequence[int] = DRAWS, top:
         intervals = [wilson_interval(count, number) for count in counts]
         frame[f"observed {number}"] = [count / number for count in counts]
         frame[f"low {number}"], frame[f"high {number}"] = zip(*intervals, strict=True)
-        frame[f"inside {number}"] = [low <= prob <= high for prob, (low, high) in zip(stated, intervals, strict=True)]
+        frame[f"inside {number}"] = [
+            low - ROUNDING <= prob <= high + ROUNDING for prob, (low, high) in zip(stated, intervals, strict=True)
+        ]
     most = max(draws)
     counts = [sum(row < most for row in rows) for rows in rows_of]
     return Agreement(frame, draws, *chi_square_test(counts, [prob * most for prob in stated]))

@@ -15,7 +15,7 @@ from torch import Tensor
 from playground.engine.generation import CONTEXT_FULL, LENGTH, STOP_TOKEN, generate_rows
 from playground.engine.kv_cache import KVCache
 from playground.engine.sampling import Distributions, SamplingParams, draw_uniforms, row_seed
-from playground.experiments.answers import Answer, AnswerSet, make_answer
+from playground.experiments.answers import ANSWER_TOKENS, NUM_ANSWERS, Answer, AnswerSet, make_answer
 from playground.models.loading import LoadedModel
 
 MAX_BRANCHES = 256  # fed at once; the others wait, so that memory stays small
@@ -37,8 +37,8 @@ class AnswerRequest:
 
     prompt: str
     settings: tuple[SamplingParams, ...]
-    n: int = 30
-    max_new_tokens: int = 24
+    n: int = NUM_ANSWERS
+    max_new_tokens: int = ANSWER_TOKENS
 
 
 @dataclass(frozen=True)

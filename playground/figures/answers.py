@@ -115,9 +115,9 @@ def agreement_figure(frame: pd.DataFrame, draws: Sequence[int]) -> go.Figure:
                 "95 % interval %{customdata[1]:.2%} to %{customdata[2]:.2%}<extra></extra>"
             ),
         )
-    marks = [("stated", "stated under these settings", "--accent", 34)]
+    marks = [("stated", "these settings", "--accent", 34)]
     if (frame["model"] - frame["stated"]).abs().max() > 1e-3:
-        marks.insert(0, ("model", "by the model itself", "--muted", 22))
+        marks.insert(0, ("model", "the model itself", "--muted", 22))
     for column, name, colour, size in marks:
         figure.add_scatter(
             x=frame[column].clip(lower=LEAST).tolist(),
@@ -140,9 +140,9 @@ def agreement_figure(frame: pd.DataFrame, draws: Sequence[int]) -> go.Figure:
                 "range": [len(rows) - 0.4, -0.6],
                 "zeroline": False,
             },
-            legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
-            margin={"l": 16, "r": 16, "t": 44, "b": 56},
-            height=130 + 46 * len(rows),
+            legend={"orientation": "h", "y": 1, "yref": "container", "yanchor": "top", "x": 0, "xref": "container"},
+            margin={"l": 16, "r": 16, "t": 84, "b": 56},  # the legend has up to three lines
+            height=170 + 46 * len(rows),
         )
     )
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from playground.engine.model import ContextFullError
 from playground.engine.sampling import NoTokenError
-from playground.experiments.answers import TEXT, TOKENS, AnswerSet, sample_answer_set
+from playground.experiments.answers import NUM_ANSWERS, TEXT, TOKENS, AnswerSet, sample_answer_set
 from playground.experiments.answers_batch import batch_work
 from playground.experiments.answers_batching import AmongOthers
 from playground.experiments.answers_curve import POOL, CurvePool, curve_request
@@ -25,7 +25,7 @@ from playground.ui.controls import sampling_params
 from playground.ui.panel import figure_json
 from playground.ui.spreadsheet import csv_text
 
-NUM_ANSWERS, ANSWER_TOKENS, MANY = 30, 24, 3000
+MANY = 3000
 PROBLEMS = (gr.Error, ContextFullError, NoTokenError)  # said in the panel, where they stay until the next try
 
 
@@ -35,7 +35,7 @@ def answer_values(loaded: LoadedModel, prompt: str, controls: dict) -> tuple[dic
         params = sampling_params(controls)
         prompt_ids_of(loaded, prompt)
         start = time.perf_counter()
-        drawn = sample_answer_set(loaded, prompt, params, NUM_ANSWERS, ANSWER_TOKENS)
+        drawn = sample_answer_set(loaded, prompt, params)
     except PROBLEMS as error:
         return {"problem": problem_of(error)}, gr.skip(), gr.skip()
     seconds = time.perf_counter() - start
@@ -94,7 +94,7 @@ def curve_values(loaded: LoadedModel, prompts: list[str], controls: dict, knob: 
         for rows in (NUM_ANSWERS, POOL):
             start, pools = time.perf_counter(), []
             for prompt in prompts:
-                request = curve_request(prompt, params, knob, rows, ANSWER_TOKENS)
+                request = curve_request(prompt, params, knob, rows)
                 pools.append(CurvePool(knob, tuple((yield from _drawing(loaded, request)))))
             yield _curve_value(loaded.name, pools, controls, time.perf_counter() - start)
     except PROBLEMS as error:
@@ -140,7 +140,7 @@ def agreement_values(loaded: LoadedModel, prompt: str, controls: dict) -> Iterat
     """For answers_agreement.js: how far the draws are, then the comparison."""
     start = time.perf_counter()
     try:
-        request = AnswerRequest(prompt, (sampling_params(controls),), MANY, ANSWER_TOKENS)
+        request = AnswerRequest(prompt, (sampling_params(controls),), MANY)
         prompt_ids_of(loaded, prompt)
         [drawn] = yield from _drawing(loaded, request)
     except PROBLEMS as error:
@@ -148,6 +148,7 @@ def agreement_values(loaded: LoadedModel, prompt: str, controls: dict) -> Iterat
         return
     agreement = stated_against_observed(drawn)
     inside, rows = agreement.num_inside, len(agreement.frame)
+    number = "1 distinct answer" if drawn.num_distinct == 1 else f"{drawn.num_distinct:,} distinct answers"
     test = (
         f"Chi-square {agreement.chi_square:.1f} on {agreement.degrees} degrees of freedom: "
         f"a difference this large comes by chance {agreement.p_value:.1%} of the time."
@@ -164,7 +165,7 @@ def agreement_values(loaded: LoadedModel, prompt: str, controls: dict) -> Iterat
         "model": loaded.name,
         "prompt": prompt,
         "words": f"{inside} of {rows} intervals of {MANY:,} draws hold the stated share (19 of 20 should). {test} "
-        f"{drawn.num_distinct} distinct answers in {MANY:,}, {time.perf_counter() - start:.2f} s.",
+        f"{number} in {MANY:,}, {time.perf_counter() - start:.2f} s.",
     }
 
 

@@ -2,14 +2,11 @@
 
 import gradio as gr
 
-from playground.experiments.answers import sample_answer_set
+from playground.experiments.answers import NUM_ANSWERS, sample_answer_set
 from playground.experiments.race import OFF, ON, RaceResult, race
 from playground.ui.bar import MODEL_LINE, Page, prompt_ids_of
 from playground.ui.controls import new_tokens, readable_errors, sampling_params
 from playground.ui.panel import panel
-
-NUM_ANSWERS = 30
-ANSWER_TOKENS = 24
 
 
 def playground_tab(page: Page) -> None:
@@ -63,7 +60,7 @@ def dots_value(page: Page, asked: dict) -> dict:
         with readable_errors():
             params = sampling_params(asked["params"])
             prompt_ids_of(loaded, asked["prompt"])
-            drawn = sample_answer_set(loaded, asked["prompt"], params, NUM_ANSWERS, ANSWER_TOKENS)
+            drawn = sample_answer_set(loaded, asked["prompt"], params)
     except gr.Error as error:
         return {"reply": asked["number"], "problem": error.message}
     return {
