@@ -2,6 +2,7 @@
 
 import re
 import threading
+import time
 from collections.abc import Iterator
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import pytest
 import torch
 from playwright.sync_api import Browser, Page, expect
 
+import playground.experiments.race as race_module
 import playground.ui.race_tab as race_tab
 import playground.ui.sweep_part as sweep_part
 from playground.engine.model import Transformer
@@ -98,6 +100,19 @@ def test_a_quick_run_is_shown_in_slow_motion_and_can_be_scrubbed(browser_page: P
     expect(page.locator(".race-token:not(.is-to-come)")).to_have_count(0)
     playhead.evaluate("range => { range.value = 1000; range.dispatchEvent(new Event('input', { bubbles: true })); }")
     expect(page.locator(".race-result .verdict")).to_contain_text("✓")
+
+
+def test_a_run_of_seconds_is_replayed_before_its_outcome(browser_page: Page, monkeypatch: pytest.MonkeyPatch):
+    """Slow enough to be seen as it goes, it showed the outcome at once, and then replayed under it."""
+    page, forward = browser_page, Transformer.forward
+    monkeypatch.setattr(race_module, "ENOUGH_SECONDS", 0.0)
+    monkeypatch.setattr(Transformer, "forward", lambda *given, **more: time.sleep(0.15) or forward(*given, **more))
+    open_part(page, "Race")
+    fill_new_tokens(page, 8)
+    page.get_by_role("button", name="Start both").click()
+    page.wait_for_selector(DONE)
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    expect(page.locator(".race-result .verdict")).to_be_hidden()
 
 
 def test_a_replay_goes_on_out_of_sight(browser_page: Page):
