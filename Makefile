@@ -10,7 +10,7 @@ run: .venv/page
 test: .venv/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m pytest $(FLAGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(FLAGS)
 
 bench: .venv/test
 	$(BIN)/python -m benchmarks $(FLAGS)

@@ -417,8 +417,9 @@ def test_no_picture_is_built_anew_by_a_step(browser_page: Page):
     page = browser_page
     open_tab(page, "What attention reads", "Once upon a time")
     expect(page.locator(".panel-attention .note")).to_contain_text("Step 0 computes")
-    count = "document.querySelectorAll('*').length"
+    count = "document.querySelector('#tabs').querySelectorAll('*').length"
     set_step(page, 1)
+    page.wait_for_timeout(1000)  # the other parts of the page have settled: they follow the run, not the step
     before = page.evaluate(count)
     for step in range(2, 30):
         set_step(page, step)

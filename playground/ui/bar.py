@@ -24,6 +24,9 @@ TICK_SECONDS = 0.15  # a stream of single tokens would cost more than the model
 MODEL_QUEUE = "model"
 MODEL_LINE = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1, "show_progress": "hidden"}
 
+# In the `js` of an event with the sliders among its inputs: says when the button was pressed, for StopFlags.
+PRESSED_NOW = "{ ...controls, pressed_at: Date.now() }"
+
 
 @dataclass(frozen=True)
 class Page:
@@ -101,14 +104,14 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
         controls,
         queue=False,
         show_progress="hidden",
-        js="(controls) => [{ ...controls, pressed_at: Date.now() }]",
+        js=f"(controls) => [{PRESSED_NOW}]",
     )
     generated = gr.on(
         [start.click, prompt.submit],
         on_generate,
         [model_name, prompt, controls],
         run,
-        js="(model, prompt, controls) => [model, prompt, { ...controls, pressed_at: Date.now() }]",
+        js=f"(model, prompt, controls) => [model, prompt, {PRESSED_NOW}]",
         **MODEL_LINE,
     )
     return Page(models, model_name, prompt, controls, run, runs, generated, stop)

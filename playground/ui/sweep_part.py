@@ -3,6 +3,7 @@
 What is measured to its end is kept for every visitor, by model: it says something of the machine, not of who asked.
 """
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from playground.experiments.sweep import (
 )
 from playground.figures.race import TimeLine, first_token_figure, sweep_figure
 from playground.models.loading import LoadedModel
-from playground.ui.bar import MODEL_LINE, Page
+from playground.ui.bar import MODEL_LINE, PRESSED_NOW, Page, StopFlags
 from playground.ui.controls import readable_errors
 from playground.ui.lesson import Section
 from playground.ui.lesson_card import lesson_card
@@ -55,6 +56,7 @@ class Chain:
 
     model_name: str
     lengths: list[int]
+    stopped: threading.Event
     results: dict[int, RaceResult] = field(default_factory=dict)  # by prompt length
 
 
@@ -88,6 +90,7 @@ def first_token_part(page: Page, lessons: dict[str, Section]) -> None:
 def _measurement_part(page: Page, what: Measurement, lesson: str, lessons: dict[str, Section]) -> None:
     finished: dict[str, Chain] = {}  # by model name, for everybody
     chains: dict[str, Chain] = {}  # under way, by visitor
+    stops = StopFlags()
 
     def draw(chain: Chain) -> dict:
         results = [chain.results[length] for length in chain.lengths if length in chain.results]
@@ -110,11 +113,15 @@ def _measurement_part(page: Page, what: Measurement, lesson: str, lessons: dict[
     with gr.Row(elem_classes="lessons"):
         lesson_button = lesson_card(lesson, lessons[lesson])
 
-    def on_start(model_name: str, request: gr.Request) -> Iterator[tuple]:
+    def on_start(model_name: str, controls: dict, request: gr.Request) -> Iterator[tuple]:
         chains.pop(request.session_hash, None)
+        stopped = stops.start(request.session_hash, controls["pressed_at"])
+        if stopped.is_set():  # while it waited for its turn
+            yield gr.skip(), STOPPED
+            return
         while len(chains) >= MOST_CHAINS:
             chains.pop(next(iter(chains)))
-        chain = Chain(model_name, what.lengths(page.models[model_name]))
+        chain = Chain(model_name, what.lengths(page.models[model_name]), stopped)
         chains[request.session_hash] = chain
         yield {}, f"{model_name}: warming up …"
         yield from measure(chain)
@@ -123,8 +130,11 @@ def _measurement_part(page: Page, what: Measurement, lesson: str, lessons: dict[
         chain = chains.get(request.session_hash)
         if chain and len(chain.results) < len(chain.lengths):
             yield from measure(chain)
+        else:
+            yield gr.skip(), gr.skip()  # a generator that yields nothing would empty what it could have written to
 
-    def on_stop(request: gr.Request):
+    def on_stop(controls: dict, request: gr.Request):
+        stops.stop(request.session_hash, controls["pressed_at"])
         chain = chains.pop(request.session_hash, None)
         return STOPPED if chain and len(chain.results) < len(chain.lengths) else gr.skip()
 
@@ -134,6 +144,9 @@ def _measurement_part(page: Page, what: Measurement, lesson: str, lessons: dict[
         shown_at = time.perf_counter()
         with readable_errors():
             for tick in race_at_length(page.models[chain.model_name], length, what.num_new):
+                if chain.stopped.is_set():
+                    yield gr.skip(), STOPPED
+                    return
                 if tick.result:
                     chain.results[length] = tick.result
                 if time.perf_counter() - shown_at > TICK_SECONDS:
@@ -147,11 +160,18 @@ def _measurement_part(page: Page, what: Measurement, lesson: str, lessons: dict[
             yield draw(chain), f"{chain.model_name}: {measured}."
 
     outputs = [picture, status]
-    events = [gr.on([start.click, lesson_button.click], on_start, page.model_name, outputs, **MODEL_LINE)]
+    link = gr.on(
+        [start.click, lesson_button.click],
+        on_start,
+        [page.model_name, page.controls],
+        outputs,
+        js=f"(model, controls) => [model, {PRESSED_NOW}]",
+        **MODEL_LINE,
+    )
     for _ in range(1, what.most_lengths):
-        events.append(events[-1].success(on_next, None, outputs, **MODEL_LINE))
-    halted = stop.click(None, cancels=events, queue=False)
-    halted.then(on_stop, None, status, queue=False, show_progress="hidden")
+        link = link.success(on_next, None, outputs, **MODEL_LINE)
+    # A flag, not `cancels`: between two links there is no event yet that could be cancelled.
+    stop.click(on_stop, page.controls, status, queue=False, show_progress="hidden", js=f"(controls) => [{PRESSED_NOW}]")
     page.model_name.change(show, page.model_name, outputs, show_progress="hidden", queue=False)
 
 
