@@ -21,8 +21,7 @@ from playground.ui.runs import Run, RunStore, at_rest, payload, vocabulary
 
 TICK_SECONDS = 0.15  # a stream of single tokens would cost more than the model
 # For every event that runs the model: they wait in one line, so that times are not disturbed.
-MODEL_QUEUE = "model"
-MODEL_LINE = {"concurrency_id": MODEL_QUEUE, "concurrency_limit": 1, "show_progress": "hidden"}
+MODEL_LINE = {"concurrency_id": "model", "concurrency_limit": 1, "show_progress": "hidden"}
 
 # In the `js` of an event with the sliders among its inputs: says when the button was pressed, for StopFlags.
 PRESSED_NOW = "{ ...controls, pressed_at: Date.now() }"
@@ -167,7 +166,7 @@ class StopFlags:
         """The flag of a run whose button was pressed then; it is set already when Stop was pressed since."""
         flag = threading.Event()
         with self._lock:
-            _keep_newest(self._flags, session, flag, self.LIMIT)
+            keep_newest(self._flags, session, flag, self.LIMIT)
             if pressed_at is not None and self._stopped_at.get(session, pressed_at) > pressed_at:
                 flag.set()
         return flag
@@ -177,10 +176,11 @@ class StopFlags:
             if session in self._flags:
                 self._flags[session].set()
             if pressed_at is not None:
-                _keep_newest(self._stopped_at, session, pressed_at, self.LIMIT)
+                keep_newest(self._stopped_at, session, pressed_at, self.LIMIT)
 
 
-def _keep_newest(store: dict, key: str, value: object, limit: int) -> None:
+def keep_newest(store: dict, key: str, value: object, limit: int) -> None:
+    """Puts `value` in as the newest; the oldest go, so that a closed tab leaves nothing behind."""
     store.pop(key, None)
     while len(store) >= limit:
         store.pop(next(iter(store)))

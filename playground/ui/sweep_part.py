@@ -24,7 +24,7 @@ from playground.experiments.sweep import (
 )
 from playground.figures.race import TimeLine, first_token_figure, sweep_figure
 from playground.models.loading import LoadedModel
-from playground.ui.bar import MODEL_LINE, PRESSED_NOW, Page, StopFlags
+from playground.ui.bar import MODEL_LINE, PRESSED_NOW, Page, StopFlags, keep_newest
 from playground.ui.controls import readable_errors
 from playground.ui.lesson import Section
 from playground.ui.lesson_card import lesson_card
@@ -33,7 +33,6 @@ from playground.ui.race_view import HOW_TIMED
 
 TICK_SECONDS = 0.25
 STOPPED = "Stopped. What was measured stays in this window."
-MOST_CHAINS = 1000  # the oldest are forgotten: a closed tab leaves nothing behind
 
 
 @dataclass(frozen=True)
@@ -119,10 +118,8 @@ def _measurement_part(page: Page, what: Measurement, lesson: str, lessons: dict[
         if stopped.is_set():  # while it waited for its turn
             yield gr.skip(), STOPPED
             return
-        while len(chains) >= MOST_CHAINS:
-            chains.pop(next(iter(chains)))
         chain = Chain(model_name, what.lengths(page.models[model_name]), stopped)
-        chains[request.session_hash] = chain
+        keep_newest(chains, request.session_hash, chain, StopFlags.LIMIT)
         yield {}, f"{model_name}: warming up …"
         yield from measure(chain)
 
