@@ -145,9 +145,9 @@ def reading_pair(rng: random.Random) -> Pair:
 
 def weight(fact: Fact) -> int:
     """How often a fact is asked beside the others: what a class will ask first must be sure."""
-    if fact.subject in FAMOUS_NAMES or fact.relation == "common":
+    if fact.subject in FAMOUS_NAMES or fact.relation in ("common", "opposite"):
         return 4
-    return 3 if fact.relation in ("opposite", "sound", "legs", "next", "color", "baby") else 1
+    return 3 if fact.relation in ("sound", "legs", "next", "color", "baby") else 1
 
 
 class ChatData:

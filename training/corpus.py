@@ -19,7 +19,7 @@ HELD_OUT_TITLES = ("Ruth", "Jonah", "James", "Persuasion")  # real prose that is
 
 
 def real_prose(recipe: Recipe, source: str, held_out: bool = False) -> list[str]:
-    """Passages of about a thousand letters, each after its title: a prompt without a title is left to the stories."""
+    """Passages of some 400 tokens, each after its title: a prompt without a title is left to the stories."""
     text = (recipe.file("raw") / f"{source}.tsv").read_text(encoding="utf-8")
     lines = [line.split("\t") for line in text.splitlines()]
     if source == "wordnet":
@@ -29,7 +29,7 @@ def real_prose(recipe: Recipe, source: str, held_out: bool = False) -> list[str]
     passages: list[str] = []
     title, text = "", ""
     for *titles, sentence in lines:
-        if " ".join(titles) != title or len(text) > 1000:
+        if " ".join(titles) != title or len(text) > 1500:
             passages.append(f"{title}: {text}")
             title, text = " ".join(titles), ""
         text = f"{text} {sentence}".strip()

@@ -25,6 +25,7 @@ from training.name_tables import (
     TERRITORIES,
 )
 from training.settings import Recipe
+from training.story_plots import BOYS, GIRLS
 from training.wording import plain, proper, zipf_choice
 
 
@@ -180,13 +181,13 @@ def question_document(rng: random.Random, facts: list[Fact]) -> str:
     return "\n".join(lines)
 
 
-def dressed(rng: random.Random, question: str, prefixes: tuple[str, ...] = PREFIXES) -> str:
+def dressed(rng: random.Random, question: str) -> str:
     """The question as people type it: often as it stands, else with a greeting, in lower case, without its mark."""
     draw = rng.random()
     if draw < 0.45:
         return question
     if draw < 0.65:
-        prefix = rng.choice(prefixes)
+        prefix = rng.choice(PREFIXES).format(name=rng.choice(GIRLS + BOYS))
         as_sentence = prefix[-2] in "!.?" or rng.random() < 0.5
         question = prefix + (question if as_sentence else question[0].lower() + question[1:])
     if rng.random() < 0.08:

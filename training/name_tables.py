@@ -60,6 +60,8 @@ SEVERAL_WORDS = ("fox", "dog", "shark", "rat", "skunk", "rabbit", "bobcat", "pan
 GROUPS = "ants bears bees cattle chickens crows dogs elephants fish geese hawks lions owls peacocks people ravens rhinoceroses wolves whales sheep leopards larks moles".split()
 
 
-PREFIXES = ("Hello, ", "Hi, ", "Hello! ", "Hi! ", "Please, ", "Hey, ", "Hi there, ", "Tell me, ", "Please tell me: ", "I have a question. ", "Can you help me? ", "Good morning! ", "Now, ", "So, ")
-HELD_OUT_PREFIXES = ("Good day, ", "Quick question: ", "Oh, and ")
+PREFIXES = ("Hello, ", "Hi, ", "Hello! ", "Hi! ", "Please, ", "Hey, ", "Hi there, ", "Tell me, ", "Please tell me: ", "I have a question. ", "Can you help me? ", "Good morning! ", "Now, ", "So, ",
+            "Hello {name}, ", "Hi {name}! ", "Dear {name}, ", "{name} asks: ", "Good evening, ", "Good afternoon! ", "Hey you, ", "Okay, ", "Well, ", "And ", "But ", "Then ", "Sorry, ", "Thank you! ",
+            "Next question: ", "My question is: ", "One more thing: ", "I want to know: ", "For my homework: ", "Let me ask you this: ", "Help! ", "Yes, and ", "No, but ", "Oh! ", "Oh well, ", "Again: ")
+HELD_OUT_PREFIXES = ("Good day, ", "Quick question: ", "Oh, and ", "Excuse me, ", "Listen, ")
 SUFFIXES = ("", "", "", "", " Please.", " Thank you.", " Please tell me.")

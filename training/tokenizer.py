@@ -11,6 +11,7 @@ from training.name_tables import FAMOUS_NAMES
 from training.settings import Recipe
 from training.stories import document
 
+ROLES = ("user", "assistant")  # one token each: they stand in every chat prompt, and on the page
 SPECIAL_TOKENS = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]  # ids 0, 1, 2, as in MiniMind
 
 
@@ -46,4 +47,4 @@ def sample(recipe: Recipe) -> list[str]:
         if pair.kind in ("open", "memory"):
             texts += [pair.question, pair.answer]
     prose = [text for source in ("bible", "wordnet", "austen") for text in real_prose(recipe, source)]
-    return texts + rng.sample(prose, len(prose) // 8)
+    return texts + rng.sample(prose, len(prose) // 8) + list(ROLES) * 5000
