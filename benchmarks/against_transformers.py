@@ -7,7 +7,8 @@ import transformers
 
 from benchmarks.measure import Figure, alternate, rounded
 from playground.engine.generation import generate, sample_answers, timed
-from playground.engine.sampling import SamplingParams
+from playground.engine.model import Transformer
+from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 from playground.models.loading import LoadedModel, load_model
 
@@ -20,11 +21,15 @@ def prompt_of(loaded: LoadedModel, length: int = PROMPT_TOKENS) -> list[int]:
     return ids[:length]
 
 
-def in_transformers(loaded: LoadedModel) -> transformers.PreTrainedModel:
-    """The same weights in transformers' Qwen3."""
-    config = loaded.model.config
-    theirs = transformers.Qwen3ForCausalLM(
-        transformers.Qwen3Config(
+def in_transformers(
+    ours: Transformer,
+    config_class: type = transformers.Qwen3Config,
+    model_class: type = transformers.Qwen3ForCausalLM,
+) -> transformers.PreTrainedModel:
+    """The same weights in the class of transformers that has this architecture."""
+    config = ours.config
+    theirs = model_class(
+        config_class(
             vocab_size=config.vocab_size,
             hidden_size=config.hidden_size,
             num_hidden_layers=config.num_layers,
@@ -41,13 +46,14 @@ def in_transformers(loaded: LoadedModel) -> transformers.PreTrainedModel:
             pad_token_id=0,
         )
     )
-    theirs.load_state_dict(loaded.model.checkpoint_tensors(), strict=False)
+    missing = theirs.load_state_dict(ours.checkpoint_tensors(), strict=False).missing_keys
+    assert missing == (["lm_head.weight"] if config.tie_embeddings else [])
     return theirs.eval().requires_grad_(False)
 
 
 def figures() -> Iterator[Figure]:
     loaded = load_model("minimind-chat")
-    theirs = in_transformers(loaded)
+    theirs = in_transformers(loaded.model)
     yield one_answer(loaded, theirs)
     yield thirty_answers(loaded, theirs, prompt_of(loaded), "ratio >= 3", 3)
     chat_prompt = loaded.prompt_ids("Tell me about the sea.")

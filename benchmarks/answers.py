@@ -8,7 +8,7 @@ import transformers
 from benchmarks.against_transformers import PROMPT_TOKENS, in_transformers
 from benchmarks.measure import Figure, alternate, rounded
 from playground.engine.generation import generate, row_seed
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.experiments.answers import sample_answer_set
 from playground.experiments.answers_curve import VALUES, draw_curve_pool
 from playground.experiments.sweep import text_of_length
@@ -32,7 +32,7 @@ def figures() -> Iterator[Figure]:
 
 
 def sweep_against_transformers(loaded: LoadedModel, prompt: str, goal: float) -> Figure:
-    theirs = in_transformers(loaded)
+    theirs = in_transformers(loaded.model)
     ids = torch.tensor([loaded.prompt_ids(prompt)])
     common = {
         "attention_mask": torch.ones_like(ids),

@@ -9,7 +9,7 @@ from benchmarks.against_transformers import NEW_TOKENS, PROMPT_TOKENS, in_transf
 from benchmarks.measure import Figure, alternate, rounded
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.experiments.sweep import text_of_length
 from playground.models.loading import LoadedModel, load_model
 
@@ -21,7 +21,7 @@ def figures() -> Iterator[Figure]:
     loaded = load_model("minimind-chat")
     prompt = loaded.prompt_ids(text_of_length(loaded, PROMPT_TOKENS))
     yield on_against_off(loaded, prompt)
-    yield cached_against_transformers(loaded, prompt, in_transformers(loaded))
+    yield cached_against_transformers(loaded, prompt, in_transformers(loaded.model))
 
 
 def run(loaded: LoadedModel, prompt: list[int], kind: str = "dynamic") -> tuple[list[int], int]:

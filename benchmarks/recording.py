@@ -11,7 +11,7 @@ from pathlib import Path
 from benchmarks.against_transformers import NEW_TOKENS, PROMPT_TOKENS, prompt_of
 from benchmarks.measure import Figure, alternate, rounded
 from playground.engine.generation import generate, timed
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 from playground.models.loading import LoadedModel, load_model
 

@@ -2,7 +2,8 @@
 
 from playground.engine.generation import Step, generate, sample_answers, timed
 from playground.engine.kv_cache import KVCache
-from playground.engine.sampling import Distribution, SamplingParams, next_token_distribution
+from playground.engine.params import SamplingParams
+from playground.engine.sampling import Distribution, next_token_distribution
 from playground.engine.trace import Trace
 from playground.models.loading import load_model
 

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from playground.engine.generation import Step
 from playground.engine.model import ModelConfig, Transformer
-from playground.engine.sampling import Distributions, SamplingParams
+from playground.engine.params import SamplingParams
+from playground.engine.sampling import Distributions
 from playground.engine.trace import Trace
 from playground.models.loading import LoadedModel, load_model
 

@@ -18,7 +18,8 @@ from torch import Tensor
 from playground.engine.generation import answer_params, generate, generate_rows
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import ContextFullError, ModelConfig, Transformer
-from playground.engine.sampling import Distributions, NoTokenError, SamplingParams, row_seed
+from playground.engine.params import SamplingParams
+from playground.engine.sampling import Distributions, NoTokenError, row_seed
 from playground.experiments.answers import (
     TEXT,
     Answer,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.experiments.answers import AnswerSet, sample_answer_sets
 from playground.experiments.answers_batching import greedy_among_others
 from playground.experiments.answers_frequency import stated_against_observed

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, Page, expect
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import Transformer
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.experiments.attention import ADDED, NO_MASK, TIMES_INFINITY, TIMES_ZERO, attention_weights, mask_row
 from playground.experiments.growth import cache_growth, stored_rows
 from playground.experiments.keeping import APPENDED, Change, changes

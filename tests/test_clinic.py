@@ -8,7 +8,7 @@ from conftest import TINY, tiny_model
 
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.experiments.clinic import (
     CHUNK,
     FAULTS,

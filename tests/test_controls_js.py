@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from playground.engine.sampling import RULES
+from playground.engine.params import RULES
 
 SCRIPTS = Path(__file__).parents[1] / "assets" / "js"
 BOX = {"label": "Box", "min": 0, "max": 2, "whole": False}

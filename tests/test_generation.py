@@ -19,7 +19,8 @@ from playground.engine.generation import (
 )
 from playground.engine.kv_cache import KINDS, CacheFullError, KVCache
 from playground.engine.model import ContextFullError
-from playground.engine.sampling import NoTokenError, SamplingParams, draw_uniforms, row_seed
+from playground.engine.params import SamplingParams
+from playground.engine.sampling import NoTokenError, draw_uniforms, row_seed
 
 PROMPT = [5, 9, 2, 44, 60]
 GREEDY = SamplingParams(temperature=0)

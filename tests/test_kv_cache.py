@@ -6,7 +6,8 @@ from conftest import TINY
 
 from playground.engine.kv_cache import FIRST_CAPACITY, KINDS, CacheFullError, KVCache
 from playground.engine.model import ModelConfig, Transformer
-from playground.engine.sampling import SamplingParams, next_token_distribution
+from playground.engine.params import SamplingParams
+from playground.engine.sampling import next_token_distribution
 
 PREFIX, BRANCH_A, BRANCH_B = [5, 9, 2, 44], [60, 0, 17], [3, 28, 31]
 

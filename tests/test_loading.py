@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from test_tokenizer import small_tokenizer_file
 
 from playground.engine.generation import generate
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.models.loading import ModelFileError, embedded_names, load_model
 
 

@@ -6,6 +6,7 @@ import transformers
 from conftest import TINY, tiny_model
 from torch.nn import functional as F
 
+from benchmarks.against_transformers import in_transformers
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import ContextFullError, ModelConfig, Transformer, causal_mask, rotary_tables, rotate
 
@@ -29,31 +30,6 @@ def randomised(config: ModelConfig) -> Transformer:
         if parameter.ndim == 1:
             parameter.add_(0.3 * torch.randn(parameter.shape, generator=generator))
     return ours
-
-
-def in_transformers(ours: Transformer, config_class: type, model_class: type) -> transformers.PreTrainedModel:
-    config = ours.config
-    theirs = model_class(
-        config_class(
-            vocab_size=config.vocab_size,
-            hidden_size=config.hidden_size,
-            num_hidden_layers=config.num_layers,
-            num_attention_heads=config.num_heads,
-            num_key_value_heads=config.num_kv_heads,
-            head_dim=config.head_dim,
-            intermediate_size=config.intermediate_size,
-            rope_parameters={"rope_type": "default", "rope_theta": config.rope_theta},
-            rms_norm_eps=config.rms_norm_eps,
-            max_position_embeddings=config.max_positions,
-            tie_word_embeddings=config.tie_embeddings,
-            bos_token_id=None,
-            eos_token_id=None,
-            pad_token_id=0,
-        )
-    )
-    missing = theirs.load_state_dict(ours.checkpoint_tensors(), strict=False).missing_keys
-    assert missing == (["lm_head.weight"] if config.tie_embeddings else [])
-    return theirs.eval().requires_grad_(False)
 
 
 @pytest.fixture(scope="module", params=list(ARCHITECTURES))

@@ -16,7 +16,7 @@ import playground.experiments.race as race_module
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import ModelConfig, Transformer
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.experiments.race import OFF, ON, RaceResult, SideResult, race, race_result
 from playground.experiments.sweep import (
     STORY,

@@ -12,7 +12,7 @@ import pytest
 import torch
 from conftest import recorded
 
-from playground.engine.sampling import RULES, SamplingParams
+from playground.engine.params import RULES, SamplingParams
 from playground.engine.trace import Reread, Trace
 
 SCRIPT = Path(__file__).parents[1] / "assets" / "js" / "reread.js"

@@ -12,7 +12,7 @@ import torch
 
 from playground.engine.generation import LENGTH, STOP_TOKEN, generate, timed
 from playground.engine.kv_cache import KVCache
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 from playground.experiments.sampling_fork import go_on
 from playground.experiments.sampling_table import steps_table

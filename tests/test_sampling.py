@@ -9,11 +9,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from transformers.generation import logits_process as theirs
 
+from playground.engine.params import RULES, SamplingParams
 from playground.engine.sampling import (
-    RULES,
     Distributions,
     NoTokenError,
-    SamplingParams,
     draw_uniforms,
     next_token_distribution,
     penalize,

@@ -8,7 +8,8 @@ import torch
 from conftest import recorded
 
 from playground.engine.generation import generate, timed
-from playground.engine.sampling import RULES, SamplingParams, next_token_distribution
+from playground.engine.params import RULES, SamplingParams
+from playground.engine.sampling import next_token_distribution
 from playground.engine.trace import Trace
 from playground.experiments import sampling_lessons as lessons
 from playground.experiments.sampling_table import binding_stages, candidates_table, steps_table

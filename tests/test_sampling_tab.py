@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from playground.engine.generation import generate as generate_steps
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 
 TEXT = "#live-answer .answer-text"
 

@@ -10,7 +10,8 @@ from conftest import recorded
 
 from playground.engine.generation import generate, timed
 from playground.engine.kv_cache import KVCache
-from playground.engine.sampling import RULES, NoTokenError, SamplingParams, draw_uniforms, next_token_distribution
+from playground.engine.params import RULES, SamplingParams
+from playground.engine.sampling import NoTokenError, draw_uniforms, next_token_distribution
 from playground.engine.trace import Trace
 
 PROMPT = [5, 9, 2, 44, 5]

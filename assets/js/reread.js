@@ -1,13 +1,13 @@
 // The sliders' arithmetic in the browser: what other settings make of recorded logits. The model does not run.
 //
-// The second telling of `Distributions` and `Trace.reread` in playground/engine/sampling.py and trace.py, in the same
+// The second telling of `Distributions` and `Trace.reread` in playground/engine/ (stages.py, sampling.py, trace.py), in the same
 // float64 arithmetic; tests/test_reread_js.py holds both against each other. N steps, V tokens in the vocabulary.
 //
 // A run is { numSteps, vocabSize, logits: Float32Array(N*V), tokenIds, uniforms, promptIds }; params is an object with
 // the field names of SamplingParams. Every stage keeps the likeliest tokens, so once a step is ranked, a stage is one
 // number: how many it keeps. With running sums over the ranking, finding that number is a binary search.
 
-// Sums within this of p count as p, as in sampling.py.
+// Sums within this of p count as p, as in stages.py.
 const BOUNDARY = 1e-6;
 
 export const RULES = {

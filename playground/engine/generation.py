@@ -9,14 +9,8 @@ from torch import Tensor
 
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import ContextFullError, Transformer
-from playground.engine.sampling import (
-    Distribution,
-    Distributions,
-    NoTokenError,
-    SamplingParams,
-    draw_uniforms,
-    row_seed,
-)
+from playground.engine.params import SamplingParams
+from playground.engine.sampling import Distribution, Distributions, NoTokenError, draw_uniforms, row_seed
 
 STOP_TOKEN, LENGTH, CONTEXT_FULL = "stop token", "length", "context full"
 

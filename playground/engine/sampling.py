@@ -16,72 +16,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-# Sums within this of p count as p: float32 logits say no more, and [.5, .3, .2] at p = .8 must keep two.
-BOUNDARY = 1e-6
+from playground.engine.params import RULES, SamplingParams
+from playground.engine.stages import Cut, cuts_of, ranked_softmax
 
 
 class NoTokenError(ValueError):
     """The logits allow no choice: NaN, infinite, or nothing but -inf."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What one library means by the sliders, read from the sources of transformers 5, MiniMind, vLLM v1, llama.cpp."""
-
-    order: tuple[str, ...]
-    past_p: bool = False  # top-p stops at the token that exceeds p, not at the one that reaches it
-    keep_ties: bool = False  # top-k keeps all tokens as likely as the k-th
-
-
-RULES = {
-    # Our own rule: transformers' order, but exactly k tokens (transformers keeps all ties; the lowest id wins here).
-    "transformers": Rule(("penalty", "temperature", "top-k", "top-p", "min-p")),
-    "minimind": Rule(("temperature", "penalty", "top-k", "top-p", "min-p"), past_p=True, keep_ties=True),
-    "vllm": Rule(("penalty", "temperature", "min-p", "top-k", "top-p"), keep_ties=True),
-    "llama.cpp": Rule(("penalty", "top-k", "top-p", "min-p", "temperature")),
-}
-
-
-@dataclass(frozen=True)
-class SamplingParams:
-    temperature: float = 1.0  # 0 means greedy
-    top_k: int = 0  # 0 means off
-    top_p: float = 1.0  # 1 means off, 0 keeps the likeliest token only
-    min_p: float = 0.0  # 0 means off
-    repetition_penalty: float = 1.0  # 1 means off
-    presence_penalty: float = 0.0
-    frequency_penalty: float = 0.0
-    penalty_counts_prompt: bool = True
-    seed: int = 0
-    rule: str = "transformers"
-
-    def __post_init__(self) -> None:
-        _check_number("temperature", self.temperature, 0, None)
-        _check_number("top_p", self.top_p, 0, 1)
-        _check_number("min_p", self.min_p, 0, 1)
-        _check_number("repetition_penalty", self.repetition_penalty, 0, None)
-        _check_number("presence_penalty", self.presence_penalty, None, None)
-        _check_number("frequency_penalty", self.frequency_penalty, None, None)
-        if self.repetition_penalty == 0:
-            raise ValueError("repetition_penalty must be above 0; 1 turns it off")
-        for name, off in (("top_k", "; 0 turns it off"), ("seed", "")):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ValueError(f"{name} must be a whole number from 0 up{off}, got {value!r}")
-        if self.rule not in RULES:
-            raise ValueError(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}")
-
-    @property
-    def penalizes(self) -> bool:
-        return (self.repetition_penalty, self.presence_penalty, self.frequency_penalty) != (1, 0, 0)
-
-
-def _check_number(name: str, value: object, low: float | None, high: float | None) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not np.isfinite(value):
-        raise ValueError(f"{name} must be a number, got {value!r}")
-    if (low is not None and value < low) or (high is not None and value > high):
-        span = f"from {low} up" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be {span}, got {value}")
 
 
 @dataclass(frozen=True)
@@ -93,16 +33,6 @@ class Stage:
     kept_mass: float  # the part of the probability before the stage that it kept; 1 when it cut nothing
     cuts: bool
     probs: Tensor  # (V,) after the stage, renormalised
-
-
-@dataclass(frozen=True)
-class _Cut:
-    """One stage for all rows: the first `num_kept` of the ranking stay, at this temperature."""
-
-    name: str
-    num_kept: Tensor  # (R,)
-    kept_mass: Tensor  # (R,)
-    temperature: float
 
 
 class Distributions:
@@ -145,9 +75,9 @@ class Distributions:
         return scores.sub_(scores[:, :1].clone())
 
     @cached_property
-    def cuts(self) -> list[_Cut]:
+    def cuts(self) -> list[Cut]:
         """The stages in the order of the rule."""
-        return _greedy_cuts(self) if self.params.temperature == 0 else _cuts(self)
+        return cuts_of(self._scores, self.params)
 
     @cached_property
     def num_candidates(self) -> Tensor:
@@ -166,9 +96,9 @@ class Distributions:
         """(R, V) float64, likeliest first."""
         return F.pad(self.candidate_probs, (0, self.logits.shape[-1] - self.candidate_probs.shape[-1]))
 
-    def probs_after(self, cut: _Cut) -> Tensor:
+    def probs_after(self, cut: Cut) -> Tensor:
         """(R, K) as `candidate_probs`, when only the stages up to `cut` have been applied."""
-        return _ranked_softmax(self._scores, cut.num_kept, cut.temperature)
+        return ranked_softmax(self._scores, cut.num_kept, cut.temperature)
 
     def by_token_id(self, ranked: Tensor) -> Tensor:
         """(R, K) numbers of the K first of the ranking, put at their token ids: (R, V) float32, elsewhere 0."""
@@ -298,80 +228,6 @@ def row_seed(seed: int, row: int) -> int:
     if row == 0:
         return seed
     return int(np.random.SeedSequence(seed, spawn_key=(row,)).generate_state(1, np.uint64)[0] >> 11)
-
-
-def _ranked_softmax(scores: Tensor, num_kept: Tensor, temperature: float) -> Tensor:
-    """(R, K) softmax of each row's first `num_kept` scores, K the largest of these. Scores start at 0: no overflow."""
-    most = int(num_kept.max())
-    weights = (scores[:, :most] / temperature).exp_()
-    if int(num_kept.min()) < most:
-        weights.masked_fill_(torch.arange(most, device=scores.device) >= num_kept[:, None], 0)
-    return weights.div_(weights.sum(-1, keepdim=True))
-
-
-def _greedy_cuts(rows: Distributions) -> list[_Cut]:
-    """T = 0 keeps the first of the ranking, whatever the other sliders say."""
-    everything = torch.full((len(rows),), rows.logits.shape[-1], device=rows.logits.device)
-    one, whole = torch.ones_like(everything), torch.ones(len(rows), dtype=torch.float64, device=rows.logits.device)
-    likeliest = _ranked_softmax(rows._scores, everything, 1.0)[:, 0]
-    cuts, greedy = [], False
-    for name in RULES[rows.params.rule].order:
-        if name == "temperature":
-            cuts.append(_Cut(name, one, likeliest, 1.0))
-            greedy = True
-        else:
-            cuts.append(_Cut(name, one if greedy else everything, whole, 1.0))
-    return cuts
-
-
-def _cuts(rows: Distributions) -> list[_Cut]:
-    params, rule, scores = rows.params, RULES[rows.params.rule], rows._scores
-    kept = torch.full((len(rows),), scores.shape[-1], device=scores.device)
-    whole = torch.ones(len(rows), dtype=torch.float64, device=scores.device)
-    temperature = 1.0
-    probs: Tensor | None = None  # (R, K) as they stand before the next cut, worked out only when a cut needs them
-    cuts = []
-    for name in rule.order:
-        mass = whole
-        if name == "temperature":
-            temperature, probs = float(params.temperature), None
-        elif name in ("top-k", "top-p", "min-p") and _is_on(name, params):
-            if probs is None:
-                probs = _ranked_softmax(scores, kept, temperature)
-            kept = torch.minimum(kept, _COUNT[name](probs, scores, params, rule))
-            probs = probs[:, : int(kept.max())]
-            probs = probs.masked_fill(torch.arange(probs.shape[-1], device=scores.device) >= kept[:, None], 0)
-            mass = probs.sum(-1)
-            probs.div_(mass[:, None])
-        cuts.append(_Cut(name, kept, mass, temperature))
-    return cuts
-
-
-def _is_on(name: str, params: SamplingParams) -> bool:
-    return {"top-k": params.top_k > 0, "top-p": params.top_p < 1, "min-p": params.min_p > 0}[name]
-
-
-def _count_top_k(probs: Tensor, scores: Tensor, params: SamplingParams, rule: Rule) -> Tensor:
-    k = min(params.top_k, scores.shape[-1])
-    if not rule.keep_ties:
-        return torch.full((len(scores),), k, device=scores.device)
-    return (scores >= scores[:, k - 1 : k]).sum(-1)
-
-
-def _count_top_p(probs: Tensor, scores: Tensor, params: SamplingParams, rule: Rule) -> Tensor:
-    """The smallest set of likeliest tokens whose probability reaches p (Holtzman et al., arXiv 1904.09751)."""
-    # [.5, .3, .2] at p = .6 keeps two: the second begins at .5, below .6. The likeliest always stays.
-    before = probs.cumsum(-1) - probs
-    limit = params.top_p + (BOUNDARY if rule.past_p else -BOUNDARY)
-    return ((before < limit) & (probs > 0)).sum(-1).clamp(min=1)
-
-
-def _count_min_p(probs: Tensor, scores: Tensor, params: SamplingParams, rule: Rule) -> Tensor:
-    """At least min_p times as likely as the likeliest (arXiv 2407.01082)."""
-    return (probs >= (params.min_p - BOUNDARY) * probs[:, :1]).sum(-1).clamp(min=1)
-
-
-_COUNT = {"top-k": _count_top_k, "top-p": _count_top_p, "min-p": _count_min_p}
 
 
 def _what_is_wrong(logits: Tensor) -> str:

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from playground.engine.generation import Step
-from playground.engine.sampling import Distributions, SamplingParams, rank
+from playground.engine.params import SamplingParams
+from playground.engine.sampling import Distributions, rank
 
 
 @dataclass(frozen=True)

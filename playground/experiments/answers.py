@@ -9,7 +9,8 @@ import pandas as pd
 import torch
 
 from playground.engine.generation import STOP_TOKEN, RowsStep, answer_params, generate_rows
-from playground.engine.sampling import Distributions, SamplingParams
+from playground.engine.params import SamplingParams
+from playground.engine.sampling import Distributions
 from playground.models.loading import LoadedModel
 
 TOKENS, TEXT = "tokens", "text"  # what makes two answers the same

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from playground.engine.generation import Step, answer_params, generate, generate_rows
-from playground.engine.sampling import Distribution, SamplingParams
+from playground.engine.params import SamplingParams
+from playground.engine.sampling import Distribution
 from playground.models.loading import LoadedModel
 
 BATCH_SIZES = (2, 4, 8, 30)

@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 import pandas as pd
 
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.experiments.answers import ANSWER_TOKENS, NUM_ANSWERS, TOKENS, AnswerSet
 from playground.experiments.answers_pool import AnswerRequest, draw_answer_sets
 from playground.models.loading import LoadedModel

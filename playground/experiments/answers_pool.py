@@ -14,7 +14,8 @@ from torch import Tensor
 
 from playground.engine.generation import CONTEXT_FULL, LENGTH, STOP_TOKEN, generate_rows
 from playground.engine.kv_cache import KVCache
-from playground.engine.sampling import Distributions, SamplingParams, draw_uniforms, row_seed
+from playground.engine.params import SamplingParams
+from playground.engine.sampling import Distributions, draw_uniforms, row_seed
 from playground.experiments.answers import ANSWER_TOKENS, NUM_ANSWERS, Answer, AnswerSet, make_answer
 from playground.models.loading import LoadedModel
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from playground.engine.generation import CONTEXT_FULL, LENGTH, STOP_TOKEN, Step, generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import Transformer
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.experiments.race import RaceTick, Run, race_runs
 from playground.models.loading import LoadedModel
 

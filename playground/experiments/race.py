@@ -14,7 +14,7 @@ from torch import Tensor
 
 from playground.engine.generation import Step, generate, timed
 from playground.engine.kv_cache import KVCache
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.experiments.machine import machine
 from playground.experiments.work import tokens_fed_with_cache, tokens_fed_without_cache
 from playground.models.loading import LoadedModel

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from playground.engine.generation import LENGTH, STOP_TOKEN, Step, generate, timed
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import Transformer
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 
 

@@ -7,7 +7,8 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from playground.engine.sampling import RULES, Distribution, SamplingParams, next_token_distribution, penalize
+from playground.engine.params import RULES, SamplingParams
+from playground.engine.sampling import Distribution, next_token_distribution, penalize
 from playground.engine.trace import Trace
 
 

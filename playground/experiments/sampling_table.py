@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 import torch
 
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.experiments.race import RaceResult, RaceTick, cumulative, race
 from playground.experiments.work import (
     run_multiply_adds,

@@ -8,7 +8,7 @@ from itertools import takewhile
 import gradio as gr
 import torch
 
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.experiments.clinic import FAULTS, examine, hidden_fault, in_three_formats, stale_prompt
 from playground.experiments.race import RaceResult, race_result
 from playground.experiments.sweep import STORY

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from playground.engine.sampling import SamplingParams
+from playground.engine.params import SamplingParams
 from playground.ui.panel import panel
 
 # What MiniMind's generate uses when nothing is said.

@@ -7,8 +7,8 @@ from time import perf_counter
 from playground.experiments.race import OFF, ON, RaceResult, RaceTick
 from playground.experiments.work import run_multiply_adds, times_read_again
 from playground.models.loading import LoadedModel
+from playground.ui.bar import TICK_SECONDS
 
-TICK_SECONDS = 0.15
 HOW_TIMED = (
     "in turn on the same cores: every step is timed alone, and the side whose clock is behind goes next; "
     "a warm-up came first"

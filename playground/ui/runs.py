@@ -14,7 +14,8 @@ import torch
 
 from playground.engine.generation import Step
 from playground.engine.kv_cache import KVCache
-from playground.engine.sampling import Distributions, SamplingParams
+from playground.engine.params import SamplingParams
+from playground.engine.sampling import Distributions
 from playground.engine.trace import Trace
 from playground.models.loading import LoadedModel
 

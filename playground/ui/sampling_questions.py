@@ -11,7 +11,8 @@ import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
-from playground.engine.sampling import SamplingParams, next_token_distribution
+from playground.engine.params import SamplingParams
+from playground.engine.sampling import next_token_distribution
 from playground.engine.trace import Trace
 from playground.experiments import sampling_lessons as lessons
 from playground.figures.sampling import kept_figure, penalties_figure, tail_figure

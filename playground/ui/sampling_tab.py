@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import gradio as gr
 
 from playground.engine.model import ContextFullError
-from playground.engine.sampling import NoTokenError, SamplingParams
+from playground.engine.params import SamplingParams
+from playground.engine.sampling import NoTokenError
 from playground.experiments.sampling_fork import go_on
 from playground.experiments.sampling_table import candidates_table, steps_table
 from playground.figures import style
