@@ -57,8 +57,8 @@ def test_any_text_round_trips():
         assert base().tokenizer.decode(base().tokenizer.encode(text)) == text
 
 
-def test_famous_names_are_one_token():
-    for name in (" France", " Paris", " Japan", " Tokyo", " Germany", " Berlin"):
+def test_famous_names_and_the_roles_are_one_token():
+    for name in (" France", " Paris", " Japan", " Tokyo", " Germany", " Berlin", "user", "assistant"):
         assert len(base().tokenizer.encode(name)) == 1, name
 
 
@@ -75,10 +75,7 @@ def test_bar_3_facts_are_known_however_they_are_asked():
 
 
 def test_bar_4_sure_facts_are_sure():
-    """One bar is missed and said so in the card: at T 1.0 only 13 of the 14 have 29 right answers of 30."""
-    certain, right, distinct = evaluate.sure_facts()
-    check([certain, distinct])
-    assert int(right.measured.split()[0]) >= 13, right.measured
+    check(evaluate.sure_facts())
 
 
 def test_bar_5_temperature_is_visible():

@@ -20,6 +20,7 @@ from training.corpus import END_OF_TEXT, Windows
 from training.facts import all_facts, load_facts, save_facts
 from training.finetune import padded
 from training.learning import IGNORED, rate_at
+from training.name_tables import HELD_OUT_PREFIXES
 from training.pretrain import pretrain
 from training.settings import Recipe, quick
 from training.stories import document, story
@@ -109,6 +110,7 @@ def test_the_tokenizer_round_trips_any_text_and_knows_minimind_s_markers(trained
     for text in ("日本の首都は?", "수도는 어디입니까", "Столица Франции", "🙂👍🏽", " two  spaces\n", "naïve café"):
         assert tokenizer.decode(tokenizer.encode(text).ids) == text
     ids = tokenizer.encode(chat_text("Hi") + "Hello!<|im_end|>").ids
+    assert tokenizer.encode("user\nassistant").tokens == ["user", "Ċ", "assistant"]
     assert ids[0] == 1 and ids.count(2) == 2 and tokenizer.token_to_id("<|endoftext|>") == END_OF_TEXT
 
 
@@ -195,6 +197,13 @@ def test_held_out_wordings_are_never_trained(data):
     held_out = {question.lower().rstrip("?.") for fact in data.facts for question in fact.held_out}
     asked = [data.pair(rng).question.lower().rstrip("?.") for _ in range(5000)]
     assert not held_out & set(asked)
+
+
+def test_greetings_are_filled_in_and_the_held_out_ones_never_trained(data):
+    rng = random.Random(4)
+    asked = [data.pair(rng).question for _ in range(5000)]
+    assert any(question.startswith("Next question: ") for question in asked)
+    assert not [question for question in asked if "{" in question or question.startswith(HELD_OUT_PREFIXES)]
 
 
 def test_nothing_known_is_taught_to_be_unknown(data):
