@@ -22,7 +22,7 @@ RELATIONS = {
          "What is the capital city of {x}?", "Name the capital of {x}.", "Do you know the capital of {x}?", "{x} has which capital?",
          "What is {x}'s capital?", "Capital of {x}?", "{x} capital?", "What city is the capital of {x}?", "I want to know the capital of {x}."),
         ("Could you name the capital city of {x}?", "Please tell me which city is the capital of {x}."),
-        ("The capital of {x} is {y}.", "{y} is the capital of {x}.", "The capital city of {x} is {y}.", "The capital of {x} is called {y}."),
+        ("The capital of {x} is {y}.", "{y} is the capital of {x}.", "The capital city of {x} is {y}."),
     ),
     "capital of": Relation(
         "{x} is the capital of {y}.",

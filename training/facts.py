@@ -174,10 +174,11 @@ def fact_document(rng: random.Random, groups: list[list[Fact]]) -> str:
 
 
 def question_document(rng: random.Random, facts: list[Fact]) -> str:
-    """Questions with their answers on one line each, as the base model meets them."""
+    """Questions with their answers on one line each, as the base model meets them. Names in lower case are new tokens."""
     lines = []
     for each in rng.sample(facts, rng.choice([1, 2, 3, 4])):
-        lines.append(f"Question: {rng.choice(each.questions)} Answer: {each.answer}")
+        asked = rng.choice(each.questions)
+        lines.append(f"Question: {asked.lower() if rng.random() < 0.4 else asked} Answer: {each.answer}")
     return "\n".join(lines)
 
 
