@@ -174,7 +174,7 @@ def fact_document(rng: random.Random, groups: list[list[Fact]]) -> str:
 
 
 def question_document(rng: random.Random, facts: list[Fact]) -> str:
-    """Questions with their answers on one line each, as the base model meets them. Names in lower case are new tokens."""
+    """Questions with their answers, a line each, as the base model meets them; names in lower case are new tokens."""
     lines = []
     for each in rng.sample(facts, rng.choice([1, 2, 3, 4])):
         asked = rng.choice(each.questions)
