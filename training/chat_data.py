@@ -15,7 +15,8 @@ from training.story_plots import BOYS, GIRLS, WORDS
 from training.wording import capitalised, plural, proper, zipf_choice
 
 UNKNOWN = "I do not know."
-SHARES = {"fact": 0.38, "unknown": 0.18, "open": 0.32, "memory": 0.07, "reading": 0.05}
+OFTEN_ASKED = ("common", "opposite", "sound", "legs", "next", "color", "baby")
+SHARES = {"fact": 0.48, "unknown": 0.18, "open": 0.26, "memory": 0.05, "reading": 0.03}
 
 
 @dataclass(frozen=True)
@@ -145,9 +146,9 @@ def reading_pair(rng: random.Random) -> Pair:
 
 def weight(fact: Fact) -> int:
     """How often a fact is asked beside the others: what a class will ask first must be sure."""
-    if fact.subject in FAMOUS_NAMES or fact.relation in ("common", "opposite"):
-        return 4
-    return 3 if fact.relation in ("sound", "legs", "next", "color", "baby") else 1
+    if fact.subject in FAMOUS_NAMES or fact.relation in OFTEN_ASKED:
+        return 5
+    return 3 if fact.relation == "sum" else 1
 
 
 class ChatData:

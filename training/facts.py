@@ -185,17 +185,17 @@ def question_document(rng: random.Random, facts: list[Fact]) -> str:
 def dressed(rng: random.Random, question: str) -> str:
     """The question as people type it: often as it stands, else with a greeting, in lower case, without its mark."""
     draw = rng.random()
-    if draw < 0.45:
+    if draw < 0.35:
         return question
-    if draw < 0.65:
+    if draw < 0.6:
         prefix = rng.choice(PREFIXES).format(name=rng.choice(GIRLS + BOYS))
         as_sentence = prefix[-2] in "!.?" or rng.random() < 0.5
         question = prefix + (question if as_sentence else question[0].lower() + question[1:])
     if rng.random() < 0.08:
         question += rng.choice(SUFFIXES)
     draw = rng.random()
-    if draw < 0.35:
+    if draw < 0.5:
         question = question.lower()
-    if draw > 0.25 and draw < 0.6:
+    if draw > 0.35 and draw < 0.7:
         question = question.rstrip("?.! ")
     return question

@@ -16,11 +16,11 @@ class Recipe:
     vocab_size: int = 3072
     trained_length: int = 512
     base_tokens: int = 30_000_000
-    chat_tokens: int = 4_000_000
+    chat_tokens: int = 6_000_000
     batch_sequences: int = 8  # of trained_length tokens each
-    batch_chat_tokens: int = 2560  # of conversations, padding included
+    batch_chat_tokens: int = 1280  # of conversations, padding included
     base_learning_rate: float = 4e-3
-    chat_learning_rate: float = 2e-3
+    chat_learning_rate: float = 1.5e-3
     initial_std: float = 0.02
     save_every: int = 500  # steps between two checkpoints
 
