@@ -220,7 +220,7 @@ def repeats(text: str) -> bool:
     return re.search(r"\b((?:[\w',.]+\s+){1,8}?)\1{2}", text + " ") is not None
 
 
-LOOPING_PROMPT = "Emma: Mr. Knightley"
+LOOPING_PROMPT = 'Emma: "I am'
 
 
 def greedy_loops() -> list[Bar]:
