@@ -19,8 +19,8 @@ def thirty(chat: LoadedModel, prompt: str, *temperatures: float) -> list[AnswerS
     return sample_answer_sets(chat, prompt, settings)
 
 
-def test_q1_one_answer_at_0_a_few_at_a_quarter_many_at_1_nearly_all_at_2(chat):
-    counts = [drawn.num_distinct for drawn in thirty(chat, OPEN, 0, 0.25, 1, 2)]
+def test_q1_one_answer_at_0_a_few_at_a_half_many_at_1_nearly_all_at_2(chat):
+    counts = [drawn.num_distinct for drawn in thirty(chat, OPEN, 0, 0.5, 1, 2)]
     assert counts[0] == 1
     assert 2 <= counts[1] <= 9
     assert counts[2] > 10

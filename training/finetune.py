@@ -24,7 +24,10 @@ def finetune(recipe: Recipe, stop_after: int | None = None) -> float:
     def batch(step: int) -> tuple[Tensor, Tensor]:
         return padded(batches[step])
 
-    plan = Plan("chat", recipe.folder, len(batches), recipe.chat_learning_rate, recipe.save_every, stop_after)
+    plan = Plan(
+        "chat", recipe.folder, len(batches), recipe.chat_learning_rate, recipe.save_every, stop_after,
+        recipe.chat_embedding_rate,
+    )  # fmt: skip
     return learn(model, batch, plan)
 
 

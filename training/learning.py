@@ -27,6 +27,7 @@ class Plan:
     learning_rate: float
     save_every: int
     stop_after: int | None = None  # as if interrupted there; used by the tests
+    embedding_rate: float = 1.0  # learning rate of embedding and norms, as a share of that of the matrices
 
 
 def best_device() -> torch.device:
@@ -73,9 +74,9 @@ def learn(model: Transformer, batch: Callable[[int], tuple[Tensor, Tensor]], pla
     progress = Progress(plan, first)
     for step in range(first, last):
         inputs, targets = (each.to(device) for each in batch(step))
-        for optimiser in both:
+        for optimiser, share in zip(both, (1.0, plan.embedding_rate), strict=True):
             for group in optimiser.param_groups:
-                group["lr"] = plan.learning_rate * rate_at(step, plan.steps)
+                group["lr"] = plan.learning_rate * rate_at(step, plan.steps) * share
         loss = loss_of(model, inputs, targets)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
