@@ -22,8 +22,8 @@ class Recipe:
     base_learning_rate: float = 4e-3
     chat_learning_rate: float = 2e-3
     # AdamW scales up even the faintest gradients. At the full rate, the embeddings of words that no answer holds drift
-    # through the fine-tuning, and at temperature 1 such words are drawn ("You could call it monkey"). At 0.1 fewer of them come,
-    # but questions in fresh wordings are understood less.
+    # through the fine-tuning, and at temperature 1 such words are drawn ("You could call it monkey"). At 0.1 fewer of
+    # them come, but questions in fresh wordings are understood less.
     chat_embedding_rate: float = 0.3  # as a share of the chat learning rate
     initial_std: float = 0.02
     save_every: int = 500  # steps between two checkpoints
