@@ -187,7 +187,7 @@ def could_have_said(question: str) -> re.Pattern:
 
 
 def stays_in_its_language() -> list[Bar]:
-    """Not among the issue's bars: a tail of words that don't belong would spoil what temperature is to show."""
+    """A tail of words that don't belong would raise the counts of distinct answers, and spoil what they are to show."""
     said = {question: answers(question, 1.0) for question in OPEN_ASKED}
     share = mean(could_have_said(question).fullmatch(each) is not None for question in said for each in said[question])
     return [
