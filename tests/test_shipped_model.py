@@ -119,14 +119,11 @@ def sampled_base(prompt: str, seed: int) -> str:
 
 
 def first_nucleus(prompt: str) -> int:
-    params = SamplingParams(temperature=1.0, top_p=0.9)
-    return next(iter(generate(base().model, base().prompt_ids(prompt), params))).distribution.num_candidates
+    return nucleus_sizes(base(), prompt)[0]
 
 
 def steps_with_a_hundred_candidates(prompt: str) -> int:
-    params = SamplingParams(temperature=1.0, top_p=0.9, seed=1)
-    steps = generate(base().model, base().prompt_ids(prompt), params, None, 30)
-    return sum(step.distribution.num_candidates >= 100 for step in steps)
+    return sum(size >= 100 for size in nucleus_sizes(base(), prompt)[:30])
 
 
 SHOWN_BY_BASE = {
@@ -145,7 +142,7 @@ SHOWN_BY_CHAT = {
     "open story": lambda prompt: evaluate.distinct_answers(prompt)[4] > 15,
     "sentence": lambda prompt: evaluate.distinct_answers(prompt)[4] > 15,
     "list": lambda prompt: greedy(prompt).count("a") >= 3 and evaluate.distinct_answers(prompt)[4] > 10,
-    "name": lambda prompt: max(nucleus_sizes(prompt)) > 10,
+    "name": lambda prompt: max(nucleus_sizes(chat(), prompt)) > 10,
     "unknown thing": lambda prompt: greedy(prompt) == "I do not know.",
     "invented answer": lambda prompt: greedy(prompt).startswith("The opposite of seven is"),
     "memory": lambda prompt: greedy(prompt) == "Your name is Zoltan.",

@@ -11,6 +11,7 @@ from itertools import pairwise, product
 from statistics import mean
 
 from playground import SamplingParams, generate
+from playground.models.loading import LoadedModel
 from training.baselines import ByteGrams
 from training.chat_data import UNKNOWN
 from training.chat_tables import OPEN_QUESTIONS
@@ -180,9 +181,11 @@ def could_have_said(question: str) -> re.Pattern:
     for asked in OPEN_QUESTIONS:
         for x, wording in product(asked.about, asked.questions):
             if proper(wording.format(x=x)) == question:
-                drawn = {name: f"(?:{'|'.join(map(re.escape, choices))})" for name, choices in asked.slots.items()}
-                answer = re.sub(r"([.?!])", r"\\\1", asked.answer).format(x=x, **drawn).replace("{x}", x)
-                return re.compile(answer.replace(" a (?:", " an? (?:"), re.IGNORECASE)
+                said = re.escape(asked.answer)
+                for name, choices in asked.slots.items():
+                    said = said.replace(re.escape(f"{{{name}}}"), f"(?:{'|'.join(map(re.escape, choices))})")
+                said = said.replace(re.escape("{x}"), re.escape(x))  # a drawn opinion names the thing, too
+                return re.compile(said.replace(r"\ a\ (?:", r"\ an?\ (?:"), re.IGNORECASE)
     raise ValueError(f"no open question is asked as {question!r}")
 
 
@@ -195,16 +198,16 @@ def stays_in_its_language() -> list[Bar]:
     ]
 
 
-def nucleus_sizes(question: str) -> list[int]:
+def nucleus_sizes(loaded: LoadedModel, prompt: str) -> list[int]:
     params = SamplingParams(temperature=1.0, top_p=0.9, seed=1)
     return [
         step.distribution.num_candidates
-        for step in generate(chat().model, chat().prompt_ids(question), params, None, 64, chat().stop_ids)
+        for step in generate(loaded.model, loaded.prompt_ids(prompt), params, None, 64, loaded.stop_ids)
     ]
 
 
 def nucleus_breathes() -> list[Bar]:
-    breathing = {question: nucleus_sizes(question) for question in OPEN_ASKED}
+    breathing = {question: nucleus_sizes(chat(), question) for question in OPEN_ASKED}
     good = [question for question, sizes in breathing.items() if min(sizes) == 1 and max(sizes) > 20]
     widest = max(breathing, key=lambda question: max(breathing[question]))
     shown = f"{len(good)} of {len(breathing)} open questions; widest {max(breathing[widest])} ({widest})"

@@ -42,14 +42,15 @@ def loss_of(model: Transformer, inputs: Tensor, targets: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1).float(), targets.flatten(), ignore_index=IGNORED)
 
 
-def optimisers(model: Transformer, learning_rate: float) -> list[torch.optim.Optimizer]:
+def optimisers(model: Transformer, plan: Plan) -> list[torch.optim.Optimizer]:
     """Muon for the matrices of the layers, AdamW for embedding and norms: better early on than AdamW alone."""
+    embedding_rate = plan.learning_rate * plan.embedding_rate
     matrices = [parameter for name, parameter in model.named_parameters() if parameter.ndim == 2 and "blocks" in name]
     chosen = {id(parameter) for parameter in matrices}
     others = [parameter for parameter in model.parameters() if id(parameter) not in chosen]
     return [
-        torch.optim.Muon(matrices, lr=learning_rate, weight_decay=0.1, adjust_lr_fn="match_rms_adamw"),
-        torch.optim.AdamW(others, lr=learning_rate, betas=(0.9, 0.95), weight_decay=0.0),
+        torch.optim.Muon(matrices, lr=plan.learning_rate, weight_decay=0.1, adjust_lr_fn="match_rms_adamw"),
+        torch.optim.AdamW(others, lr=embedding_rate, betas=(0.9, 0.95), weight_decay=0.0),
     ]
 
 
@@ -67,16 +68,17 @@ def learn(model: Transformer, batch: Callable[[int], tuple[Tensor, Tensor]], pla
     device = best_device()
     torch.set_float32_matmul_precision("high")
     model.to(device).requires_grad_(True)
-    both = optimisers(model, plan.learning_rate)
+    both = optimisers(model, plan)
+    peaks = [optimiser.param_groups[0]["lr"] for optimiser in both]
     checkpoint = plan.folder / f"{plan.name}.checkpoint.pt"
     first = resume(checkpoint, model, both)
     last = min(plan.steps, plan.stop_after or plan.steps)
     progress = Progress(plan, first)
     for step in range(first, last):
         inputs, targets = (each.to(device) for each in batch(step))
-        for optimiser, share in zip(both, (1.0, plan.embedding_rate), strict=True):
+        for optimiser, peak in zip(both, peaks, strict=True):
             for group in optimiser.param_groups:
-                group["lr"] = plan.learning_rate * rate_at(step, plan.steps) * share
+                group["lr"] = peak * rate_at(step, plan.steps)
         loss = loss_of(model, inputs, targets)
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)

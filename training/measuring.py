@@ -71,12 +71,13 @@ def greedy(prompt: str) -> str:
     return answer(chat(), prompt, SamplingParams(temperature=0.0))[0]
 
 
-def answers(prompt: str, temperature: float, n: int = 30) -> list[str]:
+@cache  # several bars look at the same thirty
+def answers(prompt: str, temperature: float, n: int = 30) -> tuple[str, ...]:
     ids = sample_answers(
         chat().model, chat().prompt_ids(prompt), SamplingParams(temperature=temperature, seed=7), n,
         max_new_tokens=64, stop_ids=chat().stop_ids,
     )  # fmt: skip
-    return [chat().tokenizer.decode(row) for row in ids]
+    return tuple(chat().tokenizer.decode(row) for row in ids)
 
 
 def greedy_gives(asked: list[tuple[str, str]]) -> list[bool]:
