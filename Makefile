@@ -30,4 +30,4 @@ train: .venv/page
 	touch $@
 
 clean:
-	rm -rf .venv .pytest_cache .ruff_cache
+	rm -rf .venv .pytest_cache .ruff_cache build *.egg-info

@@ -6,15 +6,16 @@ import torch
 import transformers
 
 from benchmarks.against_transformers import PROMPT_TOKENS, in_transformers
-from benchmarks.measure import Figure, alternate, rounded
+from benchmarks.measure import Figure, Goal, compare, processor_time
 from playground.engine.generation import generate, row_seed
 from playground.engine.params import SamplingParams
-from playground.experiments.answers import sample_answer_set
+from playground.experiments.answers import draw_answer_set
 from playground.experiments.answers_curve import VALUES, draw_curve_pool
 from playground.experiments.sweep import text_of_length
-from playground.models.loading import LoadedModel, load_model
+from playground.models.loading import load_model
+from playground.models.text import LoadedModel
 
-ROWS, NEW_TOKENS, ROUNDS = 30, 24, 5
+ROWS, NEW_TOKENS = 30, 24
 TEMPERATURES = VALUES["temperature"]
 QUESTION, STORY = "What should I do today?", "Once upon a time"
 
@@ -24,14 +25,14 @@ def figures() -> Iterator[Figure]:
     # A question after a text, about as long as the course's prompt; the question alone, where sharing the prompt saves
     # little; and the worst case: next to no prompt, rows that never end and soon all differ.
     after_text = f"{text_of_length(chat, PROMPT_TOKENS - 8)} {QUESTION}"
-    yield sweep_against_transformers(chat, after_text, goal=5)
-    yield sweep_against_transformers(chat, QUESTION, goal=4)
-    yield sweep_against_transformers(base, STORY, goal=1.5)
+    yield sweep_against_transformers(chat, after_text, Goal(5))
+    yield sweep_against_transformers(chat, QUESTION, Goal(5))
+    yield sweep_against_transformers(base, STORY, Goal(1.5))
     yield thirty_beside_one(chat, QUESTION)
     yield thirty_beside_one(base, STORY)
 
 
-def sweep_against_transformers(loaded: LoadedModel, prompt: str, goal: float) -> Figure:
+def sweep_against_transformers(loaded: LoadedModel, prompt: str, goal: Goal) -> Figure:
     theirs = in_transformers(loaded.model)
     ids = torch.tensor([loaded.prompt_ids(prompt)])
     common = {
@@ -57,15 +58,14 @@ def sweep_against_transformers(loaded: LoadedModel, prompt: str, goal: float) ->
     transformers.logging.set_verbosity_error()
     greedy = [token for token in peer()[0][0, ids.shape[1] :].tolist() if token not in loaded.stop_ids]
     assert list(ours()[0][0]) == greedy, "both must write the same greedy answer"
-    ours_ms, theirs_ms, ratio = alternate(ours, peer, ROUNDS)
-    return Figure(
-        f"{len(TEMPERATURES)} x {ROWS} answers in one sweep, against transformers once per temperature, ms",
-        rounded(ours_ms),
-        rounded(theirs_ms),
-        rounded(ratio),
-        f"ratio >= {goal:g}",
-        ratio >= goal,
+    return compare(
+        f"{len(TEMPERATURES)} x {ROWS} answers in one sweep, against transformers once per temperature, ms: "
+        f"{loaded.name}, {ids.shape[1]} prompt tokens",
+        processor_time(ours),
+        processor_time(peer),
+        goal,
         _conditions(loaded, prompt),
+        rounds=5,
     )
 
 
@@ -73,29 +73,22 @@ def thirty_beside_one(loaded: LoadedModel, prompt: str) -> Figure:
     params, prompt_ids = SamplingParams(seed=1), loaded.prompt_ids(prompt)
 
     def thirty() -> list[tuple[int, ...]]:
-        return [answer.token_ids for answer in sample_answer_set(loaded, prompt, params, ROWS, NEW_TOKENS).answers]
+        return [answer.token_ids for answer in draw_answer_set(loaded, prompt, params, ROWS, NEW_TOKENS).answers]
 
     def one() -> list[int]:
         alone = SamplingParams(seed=row_seed(params.seed, 7))
         return [step.token_id for step in generate(loaded.model, prompt_ids, alone, None, NEW_TOKENS, loaded.stop_ids)]
 
     assert list(thirty()[7]) == [token for token in one() if token not in loaded.stop_ids], "row 7 is the run alone"
-    thirty_ms, one_ms, ratio = alternate(thirty, one)
-    return Figure(
-        f"{ROWS} answers in one batch, against one of them alone, ms",
-        rounded(thirty_ms),
-        rounded(one_ms),
-        rounded(ratio),
-        "ratio >= 0.1: thirty cost at most ten; within the 300 ms that a slider rests",
-        ratio >= 0.1 and thirty_ms < 300,
-        _conditions(loaded, prompt).replace(f"{ROUNDS} rounds", "9 rounds"),
+    return compare(
+        f"{ROWS} answers in one batch, against one of them alone, ms: {loaded.name}, {len(prompt_ids)} prompt tokens",
+        processor_time(thirty),
+        processor_time(one),
+        Goal(0.1, remark="thirty cost at most ten; a slider rests 300 ms before they are drawn"),
+        _conditions(loaded, prompt),
     )
 
 
 def _conditions(loaded: LoadedModel, prompt: str) -> str:
-    length = len(loaded.prompt_ids(prompt))
     text = prompt if len(prompt) < 40 else f"{prompt[:30]} ..."
-    return (
-        f"{loaded.name}, {text!r} ({length} tokens), at most {NEW_TOKENS} new tokens, float32, 1 thread, "
-        f"median of {ROUNDS} rounds"
-    )
+    return f"{text!r}, at most {NEW_TOKENS} new tokens, float32, 1 thread"

@@ -2,19 +2,19 @@
 
 from collections.abc import Iterator
 
-import torch
 import transformers
 
-from benchmarks.against_transformers import NEW_TOKENS, PROMPT_TOKENS, in_transformers
-from benchmarks.measure import Figure, alternate, rounded
+from benchmarks.against_transformers import NEW_TOKENS, PROMPT_TOKENS, generate_in, in_transformers
+from benchmarks.measure import Figure, Goal, compare, processor_time
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.experiments.sweep import text_of_length
-from playground.models.loading import LoadedModel, load_model
+from playground.models.loading import load_model
+from playground.models.text import LoadedModel
 
 GREEDY = SamplingParams(temperature=0)
-CONDITIONS = f"prompt {PROMPT_TOKENS} + {NEW_TOKENS} new, greedy, same tokens, float32, 1 thread, median of 9 rounds"
+CONDITIONS = f"prompt {PROMPT_TOKENS} + {NEW_TOKENS} new, greedy, same tokens, float32, 1 thread"
 
 
 def figures() -> Iterator[Figure]:
@@ -33,32 +33,25 @@ def run(loaded: LoadedModel, prompt: list[int], kind: str = "dynamic") -> tuple[
 def on_against_off(loaded: LoadedModel, prompt: list[int]) -> Figure:
     (on_ids, on_fed), (off_ids, off_fed) = run(loaded, prompt), run(loaded, prompt, "none")
     assert on_ids == off_ids, "both must write the same tokens"
-    on, off, ratio = alternate(lambda: run(loaded, prompt), lambda: run(loaded, prompt, "none"))
-    return Figure(
+    assert (on_fed, off_fed) == (246, 13_728), (on_fed, off_fed)
+    return compare(
         "one answer with the cache, against without, ms",
-        rounded(on),
-        rounded(off),
-        rounded(ratio),
-        "ratio >= 4; tokens fed 246 against 13,728",
-        ratio >= 4 and (on_fed, off_fed) == (246, 13_728),
+        processor_time(lambda: run(loaded, prompt)),
+        processor_time(lambda: run(loaded, prompt, "none")),
+        Goal(4, remark="tokens fed 246 against 13,728"),
         CONDITIONS,
     )
 
 
 def cached_against_transformers(loaded: LoadedModel, prompt: list[int], theirs: transformers.PreTrainedModel) -> Figure:
     def peer() -> list[int]:
-        ids = torch.tensor([prompt])
-        text = theirs.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=NEW_TOKENS, do_sample=False)
-        return text[0, len(prompt) :].tolist()
+        return generate_in(theirs, prompt, NEW_TOKENS, do_sample=False)[0, len(prompt) :].tolist()
 
     assert peer() == run(loaded, prompt)[0], "both must write the same tokens"
-    ours_ms, theirs_ms, ratio = alternate(lambda: run(loaded, prompt), peer)
-    return Figure(
+    return compare(
         "one cached answer, against transformers cached generate, ms",
-        rounded(ours_ms),
-        rounded(theirs_ms),
-        rounded(ratio),
-        "ratio >= 2",
-        ratio >= 2,
+        processor_time(lambda: run(loaded, prompt)),
+        processor_time(peer),
+        Goal(2),
         CONDITIONS,
     )

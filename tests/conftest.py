@@ -1,5 +1,6 @@
 """The models that tests run on, and the obvious slow ways that judge the fast ones."""
 
+import dataclasses
 import shutil
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlparse
@@ -11,12 +12,13 @@ from playwright.sync_api import Browser, sync_playwright
 from playwright.sync_api import Page as BrowserPage
 from torch import Tensor
 
-from playground.engine.generation import Step
+from playground.engine.generation import Request, Step
 from playground.engine.model import ModelConfig, Transformer
 from playground.engine.params import SamplingParams
-from playground.engine.sampling import Distributions
+from playground.engine.sampling import Distributions, row_seed
 from playground.engine.trace import Trace
-from playground.models.loading import LoadedModel, load_model
+from playground.models.loading import load_model
+from playground.models.text import LoadedModel
 
 torch.set_num_threads(1)  # the tests share the machine; small models gain nothing from more
 settings.register_profile("same cases each run", derandomize=True, deadline=None)
@@ -45,11 +47,17 @@ def recorded(
     logits: Tensor, token_ids: Sequence[int], uniforms: Sequence[float], prompt_ids: Sequence[int] = ()
 ) -> Trace:
     """A trace with these logits (N, V), as if a model had given them."""
+    request = Request(list(prompt_ids), SamplingParams())
     steps = [
-        Step(index, token_id, Distributions(row[None], SamplingParams())[0], uniform, 1, [0], None)
+        Step(index, token_id, Distributions(row[None], request.params)[0], uniform, 1, [0], None, request)
         for index, (row, token_id, uniform) in enumerate(zip(logits, token_ids, uniforms, strict=True))
     ]
-    return Trace(steps, prompt_ids)
+    return Trace(steps)
+
+
+def answer_params(params: SamplingParams, n: int) -> list[SamplingParams]:
+    """The settings with which a run alone writes each of n answers."""
+    return [dataclasses.replace(params, seed=row_seed(params.seed, row)) for row in range(n)]
 
 
 @pytest.fixture(scope="session")
@@ -72,8 +80,9 @@ def base() -> LoadedModel:
 @pytest.fixture(scope="session")
 def page_url() -> Iterator[str]:
     """The whole page, served from this process on a free port."""
-    from app import demo, launch_options
+    from playground.__main__ import build, launch_options
 
+    demo = build()
     _app, url, _share = demo.launch(prevent_thread_lock=True, quiet=True, **launch_options())
     yield url
     demo.close()
@@ -105,6 +114,11 @@ def browser_page(chromium: Browser, page_url: str) -> Iterator[BrowserPage]:
     yield page
     window.close()
     assert not troubles
+
+
+def drawn(page: BrowserPage) -> None:
+    """Waits until a change shows: pictures follow it in the next frame, and their widths in the one after."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def _is_local(url: str) -> bool:

@@ -3,11 +3,10 @@
 import pytest
 
 from playground.engine.params import SamplingParams
-from playground.experiments.answers import AnswerSet, sample_answer_sets
+from playground.experiments.answers import AnswerRequest, AnswerSet, draw_answer_sets
 from playground.experiments.answers_batching import greedy_among_others
 from playground.experiments.answers_frequency import stated_against_observed
-from playground.experiments.answers_pool import AnswerRequest, draw_answer_sets
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 from playground.ui.answers_tab import FACT, OPEN
 from playground.ui.controls import ALL_OFF, DEFAULTS
 from playground.ui.lesson import read_lesson
@@ -16,7 +15,7 @@ from playground.ui.lesson import read_lesson
 def thirty(chat: LoadedModel, prompt: str, *temperatures: float) -> list[AnswerSet]:
     """As the page draws them after a preset's button."""
     settings = [SamplingParams(**ALL_OFF | {"temperature": value}, seed=DEFAULTS["seed"]) for value in temperatures]
-    return sample_answer_sets(chat, prompt, settings)
+    return draw_answer_sets(chat, AnswerRequest(prompt, tuple(settings)))
 
 
 def test_q1_one_answer_at_0_a_few_at_a_half_many_at_1_nearly_all_at_2(chat):

@@ -3,13 +3,15 @@
 import csv
 import io
 import re
+import threading
 import time
 from pathlib import Path
 
 import pytest
+from conftest import drawn
 from playwright.sync_api import Locator, Page, expect
 
-from playground.experiments.answers_pool import answer_leaves
+from playground.experiments.answers import drawing
 from playground.ui import answers_values
 
 SLOW = 30_000  # milliseconds; other work may share the machine
@@ -76,7 +78,7 @@ def test_a_drag_asks_once_and_the_last_value_wins(tab: Page):
         slide(tab, "temperature", 0.1 * (20 - step))
     slide(tab, "temperature", 0)
     expect(tab.locator(".answers-number")).to_have_text("1", timeout=SLOW)
-    tab.wait_for_timeout(500)
+    expect(tab.locator(".answers-status")).to_contain_text("in one batch", timeout=SLOW)
     assert distinct(tab) == 1
     assert len(asked) <= 3, "one for the answers, and what other tabs ask for when the sliders have settled"
 
@@ -120,19 +122,29 @@ def test_the_curve_has_a_band_a_second_prompt_and_exports(tab: Page):
 def test_stop_ends_the_drawing_of_a_curve(tab: Page, monkeypatch: pytest.MonkeyPatch):
     """The only Stop of the tab stopped the 3,000 answers."""
 
-    def slow_leaves(*request):
-        for leaf in answer_leaves(*request):
-            time.sleep(0.05)  # a quiet machine is done before a hand is at the button
-            yield leaf
+    ended = threading.Event()
+
+    def slow_drawing(*request):
+        steps = drawing(*request)
+        try:
+            while True:
+                time.sleep(0.2)  # a quiet machine is done before a hand is at the button
+                try:
+                    yield next(steps)
+                except StopIteration as end:
+                    return end.value
+        finally:
+            ended.set()
 
     words = tab.locator("#answers-curve .note")
     with monkeypatch.context() as patch:
-        patch.setattr(answers_values, "answer_leaves", slow_leaves)
+        patch.setattr(answers_values, "drawing", slow_drawing)
         tab.get_by_role("button", name="Draw the curve").click()
         expect(words).to_contain_text("answers are complete", timeout=SLOW)
         tab.locator("#answers-stop-curve").click()
         expect(words).to_have_text("Stopped.")
-        tab.wait_for_timeout(2000)
+        assert ended.wait(30)  # what was still under way has arrived
+        drawn(tab)
         expect(words).to_have_text("Stopped.")
     tab.get_by_role("button", name="Draw the curve").click()
     expect(words).to_contain_text("by rarefaction", timeout=SLOW)
@@ -178,7 +190,7 @@ def test_the_batch_picture_counts_what_both_ways_compute(tab: Page):
 
 
 def test_a_preset_draws_three_thousand_and_they_agree(tab: Page):
-    tab.get_by_role("button", name="Min-p, penalties").click()
+    tab.get_by_role("button", name="Min-p, typical-p, penalties").click()
     slide(tab, "presence_penalty", 1)
     tab.get_by_label("Order of the stages").select_option("vllm")
     tab.locator("#lesson-Q13").click()
@@ -231,7 +243,7 @@ def test_nothing_sticks_out_at_any_width(tab: Page, width: int):
     tab.locator("#lesson-Q13").click()
     expect(tab.locator("#answers-agreement .note")).to_contain_text("3,000 draws hold", timeout=SLOW)
     tab.set_viewport_size({"width": width, "height": 800})
-    tab.wait_for_timeout(400)
+    drawn(tab)
     assert tab.evaluate("document.documentElement.scrollWidth") <= width
 
 

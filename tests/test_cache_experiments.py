@@ -66,7 +66,7 @@ def test_growth_is_that_of_a_cache_which_the_model_fills_step_by_step(model, sta
         model(torch.tensor([ids]), cache)
         for number, layer in enumerate(cache.layers):
             filled = sum(tensor.nbytes for tensor in layer.stored())
-            decoded.append([step, number, layer.length, filled, layer.allocated_bytes])
+            decoded.append([step, number, len(layer.positions), filled, layer.allocated_bytes])
     growth = cache_growth(stored_rows(model, prompt + answer[:-1]), len(prompt), static_length)
     assert growth.values.tolist() == decoded
     assert growth.allocated_bytes.nunique() == (1 if static_length else 2)

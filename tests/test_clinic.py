@@ -21,7 +21,7 @@ from playground.experiments.clinic import (
 )
 from playground.experiments.race import race_result
 from playground.experiments.work import ROUNDING as ROUNDINGS
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 
 ROUNDING = ROUNDINGS[torch.float32]
 SAMPLING = SamplingParams(temperature=1.0, seed=3)

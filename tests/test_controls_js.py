@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from playground.engine.params import RULES
+from playground.ui.controls import stage_table
 
 SCRIPTS = Path(__file__).parents[1] / "assets" / "js"
 BOX = {"label": "Box", "min": 0, "max": 2, "whole": False}
@@ -15,14 +15,15 @@ WHOLE = {"label": "Box", "min": 0, "max": 6400, "whole": True}
 
 
 def in_node(script: str, *given) -> object:
-    """What `script`, which sees `controls`, `rules` and `given`, makes of them."""
+    """What `script`, which sees `controls`, `stages` with the table in it, and `given`, makes of them."""
     code = f"""
-        const [controls, {{ RULES: rules }}] = await Promise.all(process.argv.slice(1, 3).map((url) => import(url)));
-        const given = JSON.parse(process.argv[3]);
+        const [controls, stages] = await Promise.all(process.argv.slice(1, 3).map((url) => import(url)));
+        const [table, given] = JSON.parse(process.argv[3]);
+        stages.useTable(table);
         console.log(JSON.stringify({script}));
     """
-    urls = [(SCRIPTS / name).as_uri() for name in ("controls.js", "reread.js")]
-    command = ["node", "--input-type=module", "-e", code, *urls, json.dumps(given)]
+    urls = [(SCRIPTS / name).as_uri() for name in ("controls.js", "stage_table.js")]
+    command = ["node", "--input-type=module", "-e", code, *urls, json.dumps([stage_table(), given])]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -80,12 +81,30 @@ def test_what_is_no_such_number_is_one_sentence_with_the_range(text, spec):
     assert in_node("controls.readNumber(given[0], given[1])", text, spec) == {"problem": sentence}
 
 
+def test_there_is_a_slider_with_words_for_every_setting_of_the_table():
+    """A new sampler without words would stand on the page under the name of its field."""
+    offered = in_node("controls.sliders(given[0])", 6400)
+    assert [slider["key"] for slider in offered["main"]] == ["temperature", "top_p", "top_k"]
+    more = ["top_n_sigma", "min_p", "typical_p", "repetition_penalty", "presence_penalty", "frequency_penalty"]
+    assert sorted(slider["key"] for slider in offered["more"]) == sorted(more)
+    assert [slider["key"] for slider in offered["more"]][-3:] == more[-3:], "the penalties stand last"
+    settings = {each["field"]: each for stage in stage_table()["stages"].values() for each in stage}
+    for slider in offered["main"] + offered["more"]:
+        setting = settings[slider["key"]]
+        assert slider["label"] != setting["field"] and slider["hint"]
+        assert [slider["min"], slider["max"]] == [setting["span"][0], setting["span"][1] or 6400]
+        assert slider["off"] == setting["off"] and slider["whole"] == setting["whole"]
+
+
 def test_the_page_offers_the_rules_that_python_knows():
-    assert in_node("rules") == {
-        name: {
-            "order": list(rule.order),
-            **({"pastP": True} if rule.past_p else {}),
-            **({"keepTies": True} if rule.keep_ties else {}),
-        }
-        for name, rule in RULES.items()
-    }
+    rules = stage_table()["rules"]
+    assert in_node("stages.ruleNames()") == list(rules)
+    for name, rule in rules.items():
+        assert in_node("stages.ruleOf({ rule: given[0] })", name) == {**rule, "order": list(rule["order"])}
+
+
+def test_a_stage_is_on_when_one_of_its_settings_is_not_off():
+    off = {each["field"]: each["off"] for stage in stage_table()["stages"].values() for each in stage}
+    ask = "stages.stageNames().filter((name) => stages.isOn(name, given[0]))"
+    assert in_node(ask, off) == in_node(ask, {}) == []
+    assert in_node(ask, off | {"presence_penalty": 0.1, "typical_p": 0}) == ["penalty", "typical-p"]

@@ -1,10 +1,14 @@
 """What a cache must hold, whatever its kind: every key and value once, at its place, and nothing of another request."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 import torch
-from conftest import TINY
+from conftest import TINY, tiny_model
 
-from playground.engine.kv_cache import FIRST_CAPACITY, KINDS, CacheFullError, KVCache
+from playground.engine.cache_kinds import FIRST_CAPACITY, KINDS, CacheFullError, LayerCache, NoCache
+from playground.engine.kv_cache import KVCache
 from playground.engine.model import ModelConfig, Transformer
 from playground.engine.params import SamplingParams
 from playground.engine.sampling import next_token_distribution
@@ -43,7 +47,8 @@ def test_update_returns_all_that_was_stored_and_the_new_rows_last(kind):
         assert torch.equal(keys, numbered(0, end)[0]) and torch.equal(values, -keys)
         assert cache.position == cache.get_seq_length() == end and isinstance(cache.position, int)
         assert cache.get_mask_sizes(4) == (end + 4, 0) and cache.get_query_offset() == end
-        assert cache.key_positions(2).tolist() == list(range(end + 2))
+        assert cache.layers[0].positions.tolist() == list(range(end))
+        assert cache.layers[0].upcoming(2).tolist() == list(range(end + 2))
 
 
 def test_growing_keeps_what_was_stored_in_every_layer():
@@ -154,7 +159,7 @@ def test_two_continuations_of_one_prefix_do_not_meet(model, kind):
     feed(model, BRANCH_A, after_a)
     assert torch.equal(feed(model, [7], first), feed(model, [7], after_a))  # B left nothing in A either
     assert torch.equal(prefix.layers[1].stored()[0], fresh.layers[1].stored()[0][:, :, :4])
-    assert prefix.kind == first.kind == kind and first.max_length == prefix.max_length
+    assert type(first.layers[0]) is KINDS[kind] and first.max_length == prefix.max_length
 
 
 def test_looking_at_the_next_token_appends_nothing(model):
@@ -170,27 +175,27 @@ def test_looking_at_the_next_token_appends_nothing(model):
 
 
 @pytest.mark.parametrize("kind", ["dynamic", "static"])
-def test_crop_takes_tokens_back(model, kind):
+def test_truncating_takes_tokens_back(model, kind):
     cache = new_cache(kind)
     feed(model, PREFIX + BRANCH_A, cache)
-    cache.crop(4)
+    cache.truncate(4)
     assert cache.position == 4
     fresh = feed(model, PREFIX + BRANCH_B, new_cache(kind))
     torch.testing.assert_close(feed(model, BRANCH_B, cache), fresh[4:], atol=1e-5, rtol=0)
-    cache.crop(100)
+    cache.truncate(100)
     assert cache.position == 7
 
 
-def test_cropping_lowers_the_bytes_and_a_longer_crop_changes_nothing():
+def test_truncating_lowers_the_bytes():
     cache = filled(10)
-    cache.crop(4)
+    cache.truncate(4)
     assert cache.num_bytes == filled(4).num_bytes
 
 
 def test_one_row_becomes_many_that_share_a_past(model):
     cache = KVCache(2)
     feed(model, PREFIX, cache)
-    cache.expand_rows(3)
+    cache.select_rows([0, 0, 0])
     rows = model(torch.tensor([BRANCH_A, BRANCH_B, BRANCH_A]), cache)
     for row, branch in zip(rows, (BRANCH_A, BRANCH_B, BRANCH_A), strict=True):
         alone = feed(model, PREFIX + branch, KVCache(2))[4:]
@@ -216,6 +221,137 @@ def test_a_row_that_leaves_takes_nothing_from_the_others():
     assert cache.position == 6
 
 
+# ---- a pass is all or nothing
+
+
+class StopsInside(LayerCache):
+    """Is interrupted in its `after`-th update, when other layers have stored the token already."""
+
+    after = 99
+
+    def update(self, keys, values):
+        self.after -= 1
+        if self.after < 0:
+            raise KeyboardInterrupt
+        return super().update(keys, values)
+
+
+@pytest.mark.parametrize("kind", ["dynamic", "static"])
+def test_a_pass_that_is_interrupted_leaves_the_cache_as_it_was(model, kind):
+    cache = new_cache(kind)
+    cache.layers[1] = StopsInside()
+    feed(model, PREFIX, cache)
+    cache.layers[1].after = 0
+    before = [[tensor.clone() for tensor in layer.stored()] for layer in cache.layers]
+    with pytest.raises(KeyboardInterrupt):
+        feed(model, BRANCH_A, cache)
+    cache.layers[1].after = 99
+    assert [layer.seen for layer in cache.layers] == [4, 4] and cache.token_ids.tolist() == [PREFIX]
+    for layer, tensors in zip(cache.layers, before, strict=True):
+        assert all(torch.equal(now, then) for now, then in zip(layer.stored(), tensors, strict=True))
+    right = feed(model, PREFIX + BRANCH_B, KVCache(2))[4:]
+    torch.testing.assert_close(feed(model, BRANCH_B, cache), right, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (
+            tiny_model().to(torch.bfloat16),
+            r"2 KV heads of size 16 in torch\.float32, got 2 of size 16 in torch\.bfloat16",
+        ),
+        (tiny_model(replace(TINY, num_kv_heads=4)), "2 KV heads of size 16 .* got 4 of size 16"),
+        (tiny_model(replace(TINY, head_dim=32)), "2 KV heads of size 16 .* got 2 of size 32"),
+        (tiny_model(replace(TINY, num_layers=4)), "the cache has 2 layers, the model 4"),
+        (tiny_model(replace(TINY, num_layers=1)), "the cache has 2 layers, the model 1"),
+    ],
+)
+def test_a_cache_of_another_model_is_refused_and_stays_as_it_was(model, other, message):
+    """TransformerLens#1260, vllm#54338: lengths 4, 3, 3, 3 after a raw torch error. transformers#27985: an IndexError
+    with half of the layers written."""
+    cache = KVCache(2)
+    feed(model, PREFIX, cache)
+    with pytest.raises(ValueError, match=message):
+        feed(other, BRANCH_A, cache)
+    assert [layer.seen for layer in cache.layers] == [4, 4]
+    right = feed(model, PREFIX + BRANCH_A, KVCache(2))[4:]
+    torch.testing.assert_close(feed(model, BRANCH_A, cache), right, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("num_layers", [0, 1, 8])
+def test_a_cache_of_other_layers_is_refused(model, num_layers):
+    with pytest.raises(ValueError, match=f"the cache has {num_layers} layers, the model 2"):
+        feed(model, PREFIX, KVCache(num_layers))
+
+
+@pytest.mark.parametrize("length", [-2, -9])
+def test_a_length_below_0_is_refused(length):
+    """transformers#47433: cutting 5 tokens to -2 left a position of -2."""
+    cache = filled(5)
+    with pytest.raises(ValueError, match=f"the length of a cache must be a whole number from 0 up, got {length}"):
+        cache.truncate(length)
+    assert cache.position == 5
+    cache.truncate(0)
+    assert (cache.position, cache.num_bytes) == (0, 0)
+
+
+@pytest.mark.parametrize("rows", [[], [3], [-1], [0.5], [True], 2])
+def test_rows_that_a_cache_does_not_have_are_refused(rows):
+    cache = filled(4, rows=3)
+    with pytest.raises(ValueError, match=r"rows must be|at least one row"):
+        cache.select_rows(rows)
+    assert len(cache.layers[0]) == 3
+    cache.select_rows(torch.tensor([2, 0]))
+    assert cache.layers[1].stored()[0][:, 0, 0, 0].tolist() == [2000, 0]
+
+
+def test_a_cache_changed_in_inference_mode_goes_on_outside_of_it(model):
+    """A copy made there could not be written any more."""
+    cache = KVCache(2)
+    feed(model, PREFIX, cache)
+    with torch.inference_mode():
+        twin = cache.clone()
+        twin.select_rows([0])
+    assert torch.equal(feed(model, BRANCH_A, twin), feed(model, BRANCH_A, cache))
+
+
+def test_a_cache_keeps_its_own_copy_of_the_ids(model):
+    ids, cache = torch.tensor([PREFIX]), KVCache(2)
+    model(ids, cache)
+    ids[0, :] = 1
+    twin = cache.clone()
+    model(torch.tensor([[7]]), twin)
+    assert (cache.token_ids.tolist(), twin.token_ids.tolist()) == ([PREFIX], [[*PREFIX, 7]])
+
+
+def test_a_cache_cut_to_nothing_is_like_new(model):
+    cache = KVCache(2)
+    model(torch.tensor([BRANCH_A, BRANCH_B]), cache)
+    cache.truncate(0)
+    assert (cache.position, cache.allocated_bytes, cache.token_ids.numel()) == (0, 0, 0)
+    assert torch.equal(feed(model, PREFIX, cache), feed(model, PREFIX, KVCache(2)))
+
+
+def test_layers_that_keep_and_layers_that_do_not_are_not_mixed():
+    with pytest.raises(ValueError, match="either all layers keep tokens or none does"):
+        KVCache(2, [NoCache(), LayerCache()])
+    assert [type(layer) for layer in KVCache(2, NoCache).layers] == [NoCache] * 2
+
+
+def test_an_empty_layer_has_nothing_to_show():
+    for cache in (KVCache(1), KVCache(1, "none")):
+        with pytest.raises(ValueError, match="holds nothing"):
+            cache.layers[0].stored()
+
+
+def test_a_cache_is_made_for_a_model(model):
+    assert len(KVCache.of(model).layers) == 2 and KVCache.of(model, "static", 9).max_length == 9
+    assert KVCache.of(model).to("cpu").position == 0
+    assert len(KVCache(np.int64(3), "static", np.int32(9)).layers) == 3
+    with pytest.raises(ValueError, match="num_layers must be a whole number from 0 up, got -1"):
+        KVCache(-1)
+
+
 def test_rows_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match="holds 2 rows, got keys of 3"):
         filled(5, rows=2).update(*numbered(5, 1, rows=3), 0)
@@ -227,7 +363,7 @@ def test_rows_that_do_not_fit_are_refused():
         ({"kind": "big"}, "kind must be one of dynamic, none, static.*'big'"),
         ({"kind": "static"}, "max_length goes with"),
         ({"max_length": 5}, "max_length goes with"),
-        ({"kind": "static", "max_length": 0}, "at least 1, got 0"),
+        ({"kind": "static", "max_length": 0}, "max_length must be a whole number from 1 up, got 0"),
     ],
 )
 def test_a_cache_that_cannot_be_is_refused(settings, message):

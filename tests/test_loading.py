@@ -13,6 +13,7 @@ from test_tokenizer import small_tokenizer_file
 
 from playground.engine.generation import generate
 from playground.engine.params import SamplingParams
+from playground.models.checkpoint import tensors_of
 from playground.models.loading import ModelFileError, embedded_names, load_model
 
 
@@ -23,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     settings = {**vars(TINY), "vocab_size": 280}
     version = {"file": "w.safetensors", "chat": True, "stop_tokens": ["<|im_end|>"]}
     write_config(tmp_path, {**settings, "trained_length": 64, "versions": {"small": version}})
-    save_file(tiny_model(type(TINY)(**settings)).checkpoint_tensors(), tmp_path / "w.safetensors")
+    save_file(tensors_of(tiny_model(type(TINY)(**settings))), tmp_path / "w.safetensors")
     return tmp_path
 
 
@@ -151,6 +152,59 @@ def test_an_impossible_configuration_names_the_file_and_the_field(folder, field,
     assert_refused(folder, rf"config\.json: .*{field}")
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("rope_scaling", {"rope_type": "yarn", "factor": 4.0}),
+        ("sliding_window", 16),
+        ("hidden_act", "gelu"),
+        ("attention_bias", True),
+        ("mlp_bias", True),
+    ],
+)
+def test_a_feature_that_the_transformer_lacks_is_named(folder, key, value):
+    """Megatron-LM#6305: such entries were passed over, and the logits were others without a word."""
+    change_config(folder, **{key: value})
+    assert_refused(folder, rf"config\.json asks for {key} = .*, which the transformer here does not do")
+
+
+def test_features_that_are_off_are_nothing_to_refuse(folder):
+    change_config(folder, rope_scaling=None, sliding_window=None, hidden_act="silu", attention_bias=False)
+    assert load_model("small", folder).name == "small"
+
+
+def test_a_misspelt_entry_is_named(folder):
+    """Megatron-LM#6305: with "rope_thetta" the logits were off by 13, without a word."""
+    change_config(folder, rope_thetta=1e4)
+    assert_refused(
+        folder, r"config\.json has an entry 'rope_thetta', which is not known here and may change the logits"
+    )
+
+
+@pytest.mark.parametrize("key", ["rope_theta", "qk_norm", "rms_norm_eps", "trained_length"])
+def test_an_entry_left_out_is_asked_for(folder, key):
+    settings = json.loads((folder / "config.json").read_text())
+    write_config(folder, {name: value for name, value in settings.items() if name != key})
+    assert_refused(folder, rf"config\.json has no entry '{key}'")
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.float8_e4m3fn])
+def test_weights_without_their_scales_are_refused_by_name(folder, dtype):
+    """DeepSeek-V3#557: int8 numbers were taken for weights."""
+    change_weights(folder, lambda tensors: tensors.update({"model.norm.weight": torch.ones(64).to(dtype)}))
+    kind = str(dtype).removeprefix("torch.")
+    assert_refused(folder, rf"w\.safetensors: 'model\.norm\.weight' is stored as {kind}; quantized weights")
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "w.safetensors"])
+def test_what_a_download_leaves_in_place_of_a_file_is_said(folder, file):
+    """DeepSeek-V3#557."""
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 2563584\n"
+    for content, said in ((pointer, "git-lfs pointer, .*git lfs pull"), ("\n<!DOCTYPE html>\n<html>", "web page")):
+        (folder / file).write_text(content)
+        assert_refused(folder, rf"{file} is a {said}")
+
+
 @pytest.mark.parametrize("content", ["{}", "{", "nothing"])
 def test_a_wrong_tokenizer_file_is_named(folder, content):
     (folder / "tokenizer.json").write_text(content)
@@ -175,6 +229,19 @@ def test_an_unknown_name_lists_the_known_ones(folder):
 def test_a_folder_that_is_none_is_told(folder):
     shutil.rmtree(folder)
     assert_refused(folder, r"config\.json is missing")
+    with pytest.raises(ModelFileError, match="there are minimind-base, minimind-chat, and no such folder"):
+        load_model(folder)
+
+
+def test_a_folder_with_one_version_needs_no_name(folder):
+    assert load_model(folder).name == load_model(str(folder)).name == "small"
+
+
+def test_a_folder_with_several_versions_asks_which(folder):
+    version = json.loads((folder / "config.json").read_text())["versions"]["small"]
+    change_config(folder, versions={"small": version, "other": version})
+    with pytest.raises(ModelFileError, match=r"holds small, other: load_model\(name, folder\) loads one of them"):
+        load_model(folder)
 
 
 def test_the_embedded_models_are_two_that_share_a_tokenizer(base, chat):
@@ -189,6 +256,12 @@ def test_an_empty_prompt_is_refused(chat, base, text):
     for loaded in (chat, base):
         with pytest.raises(ValueError, match="prompt is empty"):
             loaded.prompt_ids(text)
+
+
+def test_half_an_emoji_in_a_prompt_is_one_sentence(chat, base):
+    for loaded in (chat, base):
+        with pytest.raises(ValueError, match=r"^The prompt holds half a character \('\\ud83d' at place 4\)"):
+            loaded.prompt_ids("hi \ud83d")
 
 
 def test_a_chat_prompt_is_a_user_s_turn_that_the_text_cannot_leave(chat):

@@ -7,8 +7,10 @@ from conftest import TINY, tiny_model
 from torch.nn import functional as F
 
 from benchmarks.against_transformers import in_transformers
+from playground.engine.cache_kinds import LayerCache
 from playground.engine.kv_cache import KVCache
-from playground.engine.model import ContextFullError, ModelConfig, Transformer, causal_mask, rotary_tables, rotate
+from playground.engine.model import ContextFullError, ModelConfig, Transformer, rotary_tables, rotate
+from playground.models.checkpoint import load_tensors, tensors_of
 
 TOKENS = torch.tensor([[5, 9, 2, 44, 60, 0, 17, 17, 3, 28, 31, 12]])
 
@@ -71,7 +73,7 @@ def test_a_transformers_model_accepts_our_cache(pair, kind):
 def test_our_weights_come_back_under_the_names_of_checkpoints(pair):
     ours, _ = pair
     twin = Transformer(ours.config)
-    twin.load_checkpoint_tensors(ours.checkpoint_tensors())
+    load_tensors(twin, tensors_of(ours))
     assert torch.equal(fed_in_chunks(twin, TOKENS, [12]), fed_in_chunks(ours, TOKENS, [12]))
 
 
@@ -103,7 +105,7 @@ def test_fewer_queries_than_keys_stand_at_the_end(num_queries, right):
     """pytorch#108108: the causal flag aligned the first query with the first key, so [1.0, 1.5] came out."""
     values = torch.arange(1.0, 6.0).view(1, 1, 5, 1)
     queries, keys = torch.zeros(1, 1, num_queries, 1), torch.zeros(1, 1, 5, 1)
-    mask = causal_mask(torch.arange(5 - num_queries, 5), torch.arange(5))
+    mask = LayerCache().mask(torch.arange(5), num_queries)  # none for a single query: it may read all
     read = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
     assert read.flatten().tolist() == pytest.approx(right)
 
@@ -120,7 +122,7 @@ def test_attention_over_a_cache_averages_all_that_came_before():
     right = F.linear(means.expand(-1, -1, 2, -1).reshape(5, -1), attention.output)
     for start, end in ((0, 3), (3, 5)):  # two queries over five keys at last
         rotary = model.cos[start:end], model.signed_sin[start:end]
-        read = attention(x[:, start:end], rotary, model.mask(end - start, cache), cache, 0)
+        read = attention(x[:, start:end], rotary, cache.layers[0], 0)
         torch.testing.assert_close(read[0], right[start:end], atol=1e-5, rtol=0)
 
 

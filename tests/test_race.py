@@ -13,6 +13,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 import playground.experiments.race as race_module
+from playground.engine.cache_kinds import LayerCache
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import ModelConfig, Transformer
@@ -36,7 +37,7 @@ from playground.experiments.work import (
     tokens_fed_with_cache,
     tokens_fed_without_cache,
 )
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 from playground.models.tokenizer import Tokenizer
 from playground.ui.race_view import noise, verdict
 
@@ -120,25 +121,22 @@ def test_multiply_adds_add_up():
     assert MultiplyAdds(1, 2, 3).total == 6
 
 
-class SpyCache(KVCache):
-    """Counts how often each row of layer 0 is handed to a query of a later pass."""
+class SpyLayer(LayerCache):
+    """Counts how often each row is handed to a query of a later pass."""
 
-    def __init__(self, num_layers: int) -> None:
-        super().__init__(num_layers)
-        self.reads: list[int] = []
+    counts: tuple[int, ...] = ()
 
-    def update(self, keys, values, layer_idx, *more):
-        all_keys, all_values = super().update(keys, values, layer_idx, *more)
-        if layer_idx == 0:
-            self.reads = [count + 1 for count in self.reads] + [0] * (all_keys.shape[2] - len(self.reads))
-        return all_keys, all_values
+    def update(self, keys, values):
+        all_keys, all_values, positions = super().update(keys, values)
+        self.counts = (*(count + 1 for count in self.counts), *[0] * (all_keys.shape[2] - len(self.counts)))
+        return all_keys, all_values, positions
 
 
 def test_keys_and_values_are_read_again_in_every_later_pass(model):
     """K2 and K13: prompt rows N - 1 times, new token j N - 1 - j times; the last token never enters the cache."""
-    cache = SpyCache(2)
+    cache = KVCache(2, SpyLayer())
     list(generate(model, PROMPT, GREEDY, cache, 6))
-    assert cache.reads == times_read_again(12, 6) == [5] * 12 + [4, 3, 2, 1, 0]
+    assert list(cache.layers[0].counts) == times_read_again(12, 6) == [5] * 12 + [4, 3, 2, 1, 0]
     assert cache.position == tokens_fed_with_cache(12, 6) == 17
 
 

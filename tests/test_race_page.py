@@ -122,7 +122,9 @@ def test_a_replay_goes_on_out_of_sight(browser_page: Page):
     page.get_by_role("button", name="Start both").click()
     expect(page.get_by_role("button", name="Pause")).to_be_visible(timeout=30_000)
     page.get_by_role("tab", name="Playground").click()
-    page.wait_for_timeout(600)  # the window's own check fails on errors in the console
+    place = "Number(document.querySelector('#race-panel input[type=range]').value)"
+    page.wait_for_function(f"before => {place} > before", arg=page.evaluate(place))
+    # Errors in the console fail the window's own check.
 
 
 def test_a_run_can_be_stopped_and_the_next_one_starts(race_page: Page):
@@ -243,10 +245,12 @@ def test_a_finished_sweep_stays_while_another_visitor_measures(browser_page: Pag
     page = browser_page
     open_part(page, "Short and long")
     status = page.locator("#sweep-status")
+    quick_sweep.gate.clear()
     page.locator("#sweep-start").click()
-    while len(quick_sweep.measured) < len(PROMPT_LENGTHS):
-        page.wait_for_timeout(50)
-    expect(status).to_contain_text("one run of each side")
+    expect(status).to_contain_text("warming up")  # no longer the words of an earlier measurement
+    quick_sweep.gate.set()
+    expect(status).to_contain_text("one run of each side", timeout=30_000)
+    assert len(quick_sweep.measured) == len(PROMPT_LENGTHS)
     quick_sweep.gate.clear()
     other = page.context.new_page()
     other.goto(page.url)
@@ -395,7 +399,7 @@ def test_each_test_is_read_as_a_careful_person_would():
 
     same, other = side([1, 1], token_ids=[5, 6]), side([1, 1], token_ids=[5, 7])
     assert "innocent" in reading("greedy", result_of(same, same, [0.0, 1e-6], [1.0, 1.0]))
-    assert "in the drawing" in reading("sampled", result_of(same, other, [0.0, 1e-6], [1.0, 1.0]))
+    assert "in the sampling" in reading("sampled", result_of(same, other, [0.0, 1e-6], [1.0, 1.0]))
     assert "prompt's pass" in reading("greedy", result_of(same, same, [2.0, 2.0], [1.0, 1.0]))
     assert "not at the first" in reading("greedy", result_of(same, same, [0.0, 2.0], [9.0, 9.0]))
     assert "stays in float32" in reading("float32", result_of(same, same, [0.0, 2.0], [9.0, 9.0]))

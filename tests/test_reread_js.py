@@ -12,20 +12,24 @@ import pytest
 import torch
 from conftest import recorded
 
-from playground.engine.params import RULES, SamplingParams
+from playground.engine.params import SamplingParams
+from playground.engine.stages import RULES
 from playground.engine.trace import Reread, Trace
+from playground.ui.controls import stage_table
 
 SCRIPT = Path(__file__).parents[1] / "assets" / "js" / "reread.js"
 
-# Reads cases, writes what the browser makes of them. JSON has no -inf: null stands for it.
+# Reads the table and cases, writes what the browser makes of them. JSON has no -inf: null stands for it.
 DRIVER = """
 import { readFileSync } from "node:fs";
-const { rankRun, reread, rereadStep } = await import(process.argv[1]);
+const { rankRun, reread, rereadStep, useTable } = await import(process.argv[1]);
+const { table, jobs } = JSON.parse(readFileSync(0));
+useTable(table);
 const plain = (value) => ArrayBuffer.isView(value) ? Array.from(value)
   : Array.isArray(value) ? value.map(plain)
   : value && typeof value === "object" ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v)]))
   : value;
-const out = JSON.parse(readFileSync(0)).map(({ run, cases }) => {
+const out = jobs.map(({ run, cases }) => {
   run.logits = Float32Array.from(run.logits, (logit) => logit ?? -Infinity);
   rankRun(run);
   return cases.map(({ params, step }) => plain({ ...reread(run, params), step: rereadStep(run, params, step) }));
@@ -36,7 +40,8 @@ console.log(JSON.stringify(out));
 
 def run_browser_side(jobs: list[dict]) -> list[list[dict]]:
     command = ["node", "--input-type=module", "-e", DRIVER, SCRIPT.as_uri()]
-    done = subprocess.run(command, input=json.dumps(jobs), capture_output=True, text=True, timeout=120)
+    given = json.dumps({"table": stage_table(), "jobs": jobs})
+    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -44,11 +49,11 @@ def run_browser_side(jobs: list[dict]) -> list[list[dict]]:
 def job(trace: Trace, cases: list[tuple[SamplingParams, int]]) -> dict:
     logits = [None if logit == -np.inf else logit for logit in trace.logits.flatten().tolist()]
     run = {
-        "numSteps": len(trace.steps),
+        "numSteps": len(trace),
         "vocabSize": trace.logits.shape[1],
         "logits": logits,
         "tokenIds": trace.token_ids,
-        "uniforms": [step.uniform for step in trace.steps],
+        "uniforms": trace.uniforms,
         "promptIds": trace.prompt_ids,
     }
     return {"run": run, "cases": [{"params": asdict(params), "step": step} for params, step in cases]}
@@ -57,7 +62,7 @@ def job(trace: Trace, cases: list[tuple[SamplingParams, int]]) -> dict:
 def random_trace(rng: random.Random) -> Trace:
     """A few steps over a small vocabulary: smooth, full of ties, or with tokens that are impossible."""
     num_steps, vocab_size = rng.randint(1, 7), rng.choice([1, 2, 5, 17, 40])
-    spread = rng.choice([0.01, 1.0, 4.0, 30.0])
+    spread = rng.choice([0.01, 1.0, 4.0, 30.0, 300.0])
     logits = torch.from_numpy(np.random.default_rng(rng.getrandbits(32)).normal(0, spread, (num_steps, vocab_size)))
     kind = rng.choice(["smooth", "ties", "impossible", "equal"])
     if kind == "ties":
@@ -86,12 +91,16 @@ def random_params(rng: random.Random, vocab_size: int) -> SamplingParams:
             "frequency_penalty": maybe(0.0, 0.5, rng.random()),
             "penalty_counts_prompt": rng.random() < 0.5,
         }
+    temperature = rng.choice([0.0, 1e-3, 0.3, 0.7, 1.0, 1.0, 1.5, 2.0, rng.uniform(0.05, 2)])
+    rule, typical_p = rng.choice(list(RULES)), maybe(1.0, 0.0, 0.2, 0.5, 0.95, rng.random())
     return SamplingParams(
-        temperature=rng.choice([0.0, 1e-3, 0.3, 0.7, 1.0, 1.0, 1.5, 2.0, rng.uniform(0.05, 2)]),
+        temperature=temperature,
         top_k=int(maybe(0, 1, 2, rng.randint(1, vocab_size + 5))),
         top_p=maybe(1.0, 0.0, 0.5, 0.9, 1.0, rng.random()),
         min_p=maybe(0.0, 1.0, 0.05, 0.5, rng.random()),
-        rule=rng.choice(list(RULES)),
+        typical_p=typical_p,
+        top_n_sigma=maybe(0.0, 0.05, 0.5, 1.0, 3.0, rng.uniform(0, 3)),
+        rule=rule,
         **penalties,
     )
 
@@ -102,15 +111,15 @@ def test_the_browser_and_python_read_a_recorded_run_alike():
     jobs = []
     for trace in traces:
         cases = [random_params(rng, trace.logits.shape[1]) for _ in range(16)]
-        jobs.append([(params, rng.randrange(len(trace.steps))) for params in cases])
+        jobs.append([(params, rng.randrange(len(trace))) for params in cases])
     results = run_browser_side([job(trace, cases) for trace, cases in zip(traces, jobs, strict=True)])
     for trace, cases, answers in zip(traces, jobs, results, strict=True):
         for (params, step), browser in zip(cases, answers, strict=True):
             assert_same(trace, params, step, browser)
 
 
-def test_the_browser_draws_no_token_without_probability():
-    """Where rounded sums end below a mark next to 1, the last token that has a probability is drawn."""
+def test_the_browser_samples_no_token_without_probability():
+    """Where rounded sums end below a mark next to 1, the last token that has a probability is sampled."""
     logits = torch.randn(200, 100, generator=torch.Generator().manual_seed(1))
     trace = recorded(logits, [0] * 200, [1 - 2**-53] * 200)
     cases = [(SamplingParams(temperature=temperature), 0) for temperature in (1e-3, 0.02, 1.0)]
@@ -136,6 +145,9 @@ def test_a_whole_vocabulary_reads_alike_after_one_slider_and_then_another():
         SamplingParams(temperature=0.7, top_p=0.9, presence_penalty=2, rule="minimind"),
         SamplingParams(temperature=0.7, top_p=0.9, presence_penalty=2),
         SamplingParams(temperature=0.7, top_p=0.9),
+        SamplingParams(temperature=0.7, top_p=0.9, typical_p=0.4, rule="llama.cpp"),
+        SamplingParams(temperature=0.7, top_p=0.9, top_n_sigma=1.5),
+        SamplingParams(temperature=0.7, top_n_sigma=1.5, typical_p=0.4, presence_penalty=2),
         SamplingParams(top_p=0.9),
         SamplingParams(temperature=0),
     ]
@@ -144,8 +156,47 @@ def test_a_whole_vocabulary_reads_alike_after_one_slider_and_then_another():
         assert_same(trace, params, step, browser)
 
 
+def one_step(logits: list[float], **settings) -> dict:
+    """What the browser makes of a single step."""
+    trace = recorded(torch.tensor([logits]), [0], [0.5])
+    return run_browser_side([job(trace, [(SamplingParams(**settings), 0)])])[0][0]["step"]
+
+
+def test_typical_p_keeps_the_second_token_alone():
+    """Of [.5, .3, .2] the entropy is 1.03 and the surprises are .69, 1.20, 1.61: the second is nearest."""
+    step = one_step(np.log([0.5, 0.3, 0.2]).tolist(), typical_p=0.2)
+    assert (step["start"], step["stop"], step["sampledPlace"]) == (1, 2, 1)
+    assert_close(step["probs"], np.array([0, 1, 0]))
+    stage = step["stages"][-1]
+    assert stage["name"] == "typical-p" and stage["keptMass"] == pytest.approx(0.3, abs=1e-6)
+
+
+def test_typical_p_takes_the_nearest_on_both_sides_until_they_reach_p():
+    """The first is .34 from the entropy and the third .58: .3 and .5 reach .75, and only all three reach .85."""
+    for typical_p, kept in ((0.75, 2), (0.85, 3)):
+        step = one_step(np.log([0.5, 0.3, 0.2]).tolist(), typical_p=typical_p)
+        assert (step["start"], step["stop"]) == (0, kept)
+
+
+def test_top_n_sigma_counts_standard_deviations_of_the_possible_logits():
+    """Logits 4, 2, 0, 0, -1 and an impossible one: mean 1, variance 3.2, deviation 1.79."""
+    for n, kept in ((1, 1), (1.2, 2), (2.2, 2), (2.3, 4), (3, 5)):
+        for temperature in (0.2, 1, 2):
+            step = one_step([4, 2, 0, 0, -1, -np.inf], top_n_sigma=n, temperature=temperature)
+            assert (step["start"], step["stop"], step["uncut"]["stop"]) == (0, kept, 5), n
+
+
+def test_a_low_temperature_after_typical_p_shares_out_what_it_left():
+    """Measured against the most likely token, which was cut, every token that is left would have no weight."""
+    logits = [0, -1.2, -1.2, -3, -5, *[-6] * 30]
+    step = one_step(logits, typical_p=0.3, temperature=1e-3, rule="llama.cpp")
+    assert (step["start"], step["numCandidates"]) == (1, 2)
+    assert step["probs"][:4] == [0, 0.5, 0.5, 0]
+
+
 SPLICE = """
-const { rankRun, spliceRank, reread } = await import(process.argv[1]);
+const { rankRun, spliceRank, reread, useTable } = await import(process.argv[1]);
+useTable(JSON.parse(process.argv[2]));
 const vocabSize = 50, numSteps = 9, logits = Float32Array.from({ length: 450 }, (_, i) => Math.sin(i * i) * 5);
 const tokenIds = Array.from({ length: 9 }, (_, i) => i * 5), uniforms = tokenIds.map((id) => id / 50);
 const run = () => ({ numSteps, vocabSize, logits, tokenIds, uniforms, promptIds: [1] });
@@ -157,7 +208,7 @@ for (const shared of [0, 3, 6]) console.log(told(spliceRank(run(), base, shared)
 
 
 def test_a_run_that_shares_its_beginning_is_ranked_as_if_alone():
-    command = ["node", "--input-type=module", "-e", SPLICE, SCRIPT.as_uri()]
+    command = ["node", "--input-type=module", "-e", SPLICE, SCRIPT.as_uri(), json.dumps(stage_table())]
     assert subprocess.run(command, capture_output=True, text=True).stdout.split() == ["true"] * 3
 
 
@@ -183,8 +234,8 @@ def assert_one_step_agrees(trace: Trace, python: Reread, step: int, browser: dic
     assert browser["ranking"] == ranking.tolist()
     assert browser["numCandidates"] == row.num_candidates
     assert ranking[browser["chosenPlace"]] == trace.token_ids[step]
-    assert ranking[browser["drawnPlace"]] == python.chosen_ids[step]
-    assert browser["uniform"] == trace.steps[step].uniform
+    assert ranking[browser["sampledPlace"]] == python.chosen_ids[step]
+    assert browser["uniform"] == trace.uniforms[step]
     assert browser["entropy"] == pytest.approx(row.entropy, abs=1e-6)
     assert_close(browser["probs"], row.probs[ranking].numpy())
     assert_close(browser["modelProbs"], row.model_probs[ranking].numpy())

@@ -9,16 +9,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from transformers.generation import logits_process as theirs
 
-from playground.engine.params import RULES, SamplingParams
+from playground.engine.params import SamplingParams
+from playground.engine.ranking import HEAD, rank
 from playground.engine.sampling import (
     Distributions,
     NoTokenError,
     draw_uniforms,
     next_token_distribution,
     penalize,
-    rank,
     row_seed,
 )
+from playground.engine.stages import RULES, SETTINGS
 
 COURSE = [3.0, 2.0, 1.0, 0.0, -1.0]
 TRANSFORMERS_ORDER, TEMPERATURE_LAST = ["transformers", "vllm", "minimind"], ["llama.cpp"]
@@ -38,7 +39,7 @@ def kept(logits, **params) -> set[int]:
 
 def draw(logits, uniforms, **params) -> list[int]:
     rows = torch.as_tensor(logits).expand(len(uniforms), -1)
-    return Distributions.checked(rows, SamplingParams(**params)).choose(uniforms)
+    return Distributions.checked(rows, SamplingParams(**params)).choose(uniforms)[0]
 
 
 # ---- each library's rule, on numbers worked out by hand
@@ -187,6 +188,25 @@ def slow_probs(logits: list[float], params: SamplingParams) -> tuple[np.ndarray,
             ratios = softmax() / softmax().max()
             keep = ratios >= params.min_p - 1e-6
             gap = min(gap, float(abs(ratios - params.min_p).min()))
+        elif name == "top-n-sigma" and params.top_n_sigma > 0:
+            finite = scores[np.isfinite(scores)]
+            distance = scores - (finite.max() - params.top_n_sigma * finite.std())
+            keep = distance >= -1e-6
+            gap = min(gap, float(abs(distance).min()))
+        elif name == "typical-p" and params.typical_p < 1:
+            probs = softmax()
+            possible = [token_id for token_id in range(len(scores)) if probs[token_id] > 0]
+            entropy = -sum(probs[token_id] * math.log(probs[token_id]) for token_id in possible)
+            away = {token_id: abs(-math.log(probs[token_id]) - entropy) for token_id in possible}
+            total, last = 0.0, 0.0
+            for token_id in sorted(possible, key=lambda token_id: away[token_id]):
+                last = away[token_id]
+                total += probs[token_id]
+                gap = min(gap, abs(total - params.typical_p))
+                if total >= params.typical_p - 1e-6:
+                    break
+            keep = np.array([token_id in away and away[token_id] <= last + 1e-6 for token_id in range(len(scores))])
+            gap = min([gap, *(abs(away[a] - away[b]) for a in possible for b in possible if a < b)])
         scores = np.where(keep, scores, -np.inf)
     return softmax(), gap
 
@@ -199,6 +219,8 @@ sliders = {
     "top_k": st.sampled_from([0, 1, 2, 3, 5, 10, 20, 50]),
     "top_p": st.one_of(st.just(1.0), thousandths),
     "min_p": st.one_of(st.just(0.0), thousandths),
+    "typical_p": st.one_of(st.just(1.0), thousandths),
+    "top_n_sigma": st.one_of(st.just(0.0), st.integers(1, 40).map(lambda number: number / 10)),
 }
 
 
@@ -215,7 +237,12 @@ def test_every_rule_equals_the_slow_way(numbers, **params):
 
 
 @settings(max_examples=400)
-@given(numbers=distinct, penalty=st.sampled_from([1.0, 0.8, 1.2, 2.0]), seen=st.sets(st.integers(0, 23)), **sliders)
+@given(
+    numbers=distinct,
+    penalty=st.sampled_from([1.0, 0.8, 1.2, 2.0]),
+    seen=st.sets(st.integers(0, 23)),
+    **{name: choices for name, choices in sliders.items() if name != "top_n_sigma"},  # transformers has none
+)
 def test_our_rule_is_that_of_transformers(numbers, penalty, seen, **params):
     logits, seen_ids = torch.tensor([numbers]) / 7, sorted(token_id for token_id in seen if token_id < len(numbers))
     ours = SamplingParams(repetition_penalty=penalty, **params)
@@ -230,8 +257,11 @@ def test_our_rule_is_that_of_transformers(numbers, penalty, seen, **params):
     scores = theirs.TopKLogitsWarper(params["top_k"])(ids, scores) if params["top_k"] else scores
     scores = theirs.TopPLogitsWarper(params["top_p"])(ids, scores) if params["top_p"] < 1 else scores
     scores = theirs.MinPLogitsWarper(params["min_p"])(ids, scores)
+    assume(params["typical_p"] > 0)  # theirs refuses 0; ours keeps the token that is nearest
+    if params["typical_p"] < 1:
+        scores = theirs.TypicalLogitsWarper(params["typical_p"])(ids, scores)
     assert distribution.num_candidates == int(scores.isfinite().sum())
-    torch.testing.assert_close(distribution.probs, scores[0].softmax(-1), atol=1e-5, rtol=0)
+    torch.testing.assert_close(distribution.probs, scores[0].double().softmax(-1), atol=1e-5, rtol=0)
 
 
 @settings(max_examples=200)
@@ -244,7 +274,7 @@ def test_what_is_drawn_has_a_probability_and_all_sums_to_1(numbers, uniform, **p
     assert float(distribution.probs.double().sum()) == pytest.approx(1, abs=1e-6)
     assert distribution.probs[draw(logits, [uniform], **params)[0]] > 0
     assert 1 <= distribution.num_candidates <= len(numbers)
-    assert (distribution.probs > 0).sum() <= distribution.num_candidates
+    assert (distribution.probs > 0).sum() == distribution.num_candidates
     assert 0 <= distribution.entropy <= math.log(distribution.num_candidates) + 1e-9
 
 
@@ -254,11 +284,83 @@ def test_rows_together_are_what_they_are_alone(rule):
     params = SamplingParams(temperature=0.8, top_k=30, top_p=0.9, min_p=0.01, rule=rule)
     together = Distributions.checked(rows, params)
     uniforms = draw_uniforms(0, 9)
-    for row, chosen in enumerate(together.choose(uniforms)):
+    for row, chosen in enumerate(together.choose(uniforms)[0]):
         alone = next_token_distribution(rows[row], params)
         assert torch.equal(together[row].probs, alone.probs)
         assert together[row].num_candidates == alone.num_candidates
-        assert alone.batch.choose([uniforms[row]]) == [chosen]
+        assert alone.batch.choose([uniforms[row]])[0] == [chosen]
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 5.0])
+def test_a_ranking_that_is_looked_at_only_in_part_chooses_what_the_whole_one_does(temperature):
+    """Most draws are decided by the first places of the ranking. Flat rows, and numbers far down, need all of it."""
+    generator = torch.Generator().manual_seed(6)
+    logits = torch.randn(40, 12 * HEAD, generator=generator) * torch.linspace(0.1, 6, 40)[:, None]
+    uniforms = torch.rand(40, generator=generator, dtype=torch.float64).tolist()
+    uniforms[::5] = [1 - 2**-53] * 8
+    for more in ({}, {"top_p": 0.9}, {"top_k": 50}, {"top_k": HEAD + 9, "top_p": 0.99}, {"min_p": 0.001}):
+        for rule in RULES:
+            rows = Distributions.checked(logits, SamplingParams(temperature, rule=rule, **more))
+            token_ids, probs = rows.choose(uniforms)
+            ruler = rows.probs.gather(-1, rows.ranking).cumsum(-1)
+            marks = torch.tensor(uniforms, dtype=torch.float64)[:, None] * ruler[:, -1:]
+            places = torch.searchsorted(ruler, marks, right=True).clamp(max=12 * HEAD - 1)
+            assert token_ids == rows.ranking.gather(-1, places)[:, 0].tolist()
+            assert probs == pytest.approx(rows.probs[range(40), token_ids].tolist(), rel=1e-9)
+
+
+def test_looking_at_part_of_the_ranking_was_enough():
+    """The quick way is used: a sharp row is never ranked whole, however its settings are asked about."""
+    rows = Distributions.checked(torch.randn(4, 20 * HEAD) * 4, SamplingParams(0.8, 40, 0.9))
+    rows.choose([0.1, 0.5, 0.9, 0.99])
+    assert rows.num_candidates.max() <= 40 and rows.entropy.min() >= 0 and rows.probs.shape == (4, 20 * HEAD)
+    assert "whole" not in vars(rows.order)
+
+
+# ---- the samplers that do not keep the most likely tokens, or look at all logits
+
+
+def test_typical_p_keeps_what_surprises_as_much_as_the_whole_does():
+    """[.5, .3, .2] has entropy 1.03 and surprises .69, 1.20, 1.61: the second is nearest, then the first."""
+    logits = logits_of([0.5, 0.3, 0.2])
+    assert [kept(logits, typical_p=p) for p in (0, 0.2, 0.31, 0.81, 1)] == [{1}, {1}, {0, 1}, {0, 1, 2}, {0, 1, 2}]
+    distribution = next_token_distribution(logits, SamplingParams(typical_p=0.2))
+    assert distribution.num_candidates == 1 and distribution.probs.tolist() == [0, 1, 0]
+    assert distribution.stages[-1].kept_mass == pytest.approx(0.3)
+    assert draw(logits, [0.0, 0.999], typical_p=0.2) == [1, 1]
+
+
+def test_top_n_sigma_follows_the_paper_s_formula():
+    """Keeps logits of at least max - n sigma. [3, 2, 1, 0, -1]: sigma is the root of 2, 1.41."""
+    sizes = {n: len(kept(COURSE, top_n_sigma=n)) for n in (0.5, 1, 1.5, 2.9, 0)}
+    assert sizes == {0.5: 1, 1: 2, 1.5: 3, 2.9: 5, 0: 5}
+    warmer = [kept(COURSE, top_n_sigma=1.5, temperature=temperature) for temperature in (0.1, 1, 3)]
+    assert warmer == [{0, 1, 2}] * 3  # the set does not follow the temperature
+    logits = torch.randn(3072, generator=torch.Generator().manual_seed(2)) * 3
+    right = set((logits >= logits.max() - 1.2 * logits.std(correction=0)).nonzero().flatten().tolist())
+    assert kept(logits, top_n_sigma=1.2) == right and 1 < len(right) < 3072
+
+
+@pytest.mark.parametrize("rule", list(RULES))
+def test_candidates_are_the_tokens_with_a_probability_above_0(rule):
+    """Places in the ranking were counted: tokens of logit -inf, or whose probability is 0 at a low temperature, too."""
+    logits = torch.tensor([2.0, -math.inf, 1.0, -math.inf, 0.0])
+    for params in ({}, {"top_k": 4}, {"temperature": 1e-3}, {"temperature": 2.0, "typical_p": 0.9}):
+        distribution = next_token_distribution(logits, SamplingParams(rule=rule, **params))
+        for stage in distribution.stages:
+            assert stage.num_kept == int((stage.probs > 0).sum()), (params, stage.name)
+        assert distribution.num_candidates == int((distribution.probs > 0).sum()) <= 3
+
+
+def test_the_top_tokens_are_those_that_can_be_chosen():
+    distribution = next_token_distribution(logits_of([0.1, 0.6, 0.3]), SamplingParams(top_k=2))
+    top = distribution.top(5)
+    assert [(one.token_id, one.prob, one.model_prob) for one in top] == [
+        (1, pytest.approx(2 / 3), pytest.approx(0.6)),
+        (2, pytest.approx(1 / 3), pytest.approx(0.3)),
+    ]
+    assert distribution.candidate_ids.tolist() == [1, 2]
+    assert [one.token_id for one in next_token_distribution(torch.zeros(9), SamplingParams()).top(3)] == [0, 1, 2]
 
 
 # ---- the cards of the pipeline
@@ -267,11 +369,17 @@ def test_rows_together_are_what_they_are_alone(rule):
 def test_each_stage_tells_what_it_kept():
     logits = logits_of([0.4, 0.3, 0.2, 0.1])
     stages = next_token_distribution(logits, SamplingParams(top_k=3, top_p=0.5, min_p=0.8)).stages
-    assert [stage.name for stage in stages] == ["penalty", "temperature", "top-k", "top-p", "min-p"]
-    assert [stage.num_kept for stage in stages] == [4, 4, 3, 2, 1]
-    assert [stage.cuts for stage in stages] == [False, False, True, True, True]
-    assert [stage.kept_mass for stage in stages] == pytest.approx([1, 1, 0.9, 7 / 9, 4 / 7])
-    assert stages[2].probs.tolist() == pytest.approx([4 / 9, 3 / 9, 2 / 9, 0])
+    assert [(stage.name, stage.num_kept, stage.cuts) for stage in stages] == [
+        ("penalty", 4, False),
+        ("temperature", 4, False),
+        ("top-n-sigma", 4, False),
+        ("top-k", 3, True),
+        ("top-p", 2, True),
+        ("min-p", 1, True),
+        ("typical-p", 1, False),
+    ]
+    assert [stage.kept_mass for stage in stages] == pytest.approx([1, 1, 1, 0.9, 7 / 9, 4 / 7, 1])
+    assert stages[3].probs.tolist() == pytest.approx([4 / 9, 3 / 9, 2 / 9, 0])
     assert stages[-1].probs.tolist() == pytest.approx([1, 0, 0, 0])
 
 
@@ -297,7 +405,7 @@ def test_model_probabilities_are_the_plain_softmax_whatever_the_settings():
     logits = torch.tensor(COURSE)
     params = SamplingParams(temperature=0.1, top_k=1, repetition_penalty=3.0)
     distribution = next_token_distribution(logits, params, [0])
-    torch.testing.assert_close(distribution.model_probs, logits.softmax(0))
+    torch.testing.assert_close(distribution.model_probs, logits.double().softmax(0))
     assert torch.equal(distribution.logits, logits)
 
 
@@ -309,13 +417,13 @@ def test_entropy_is_that_of_the_kept_tokens():
 
 
 def test_the_likeliest_rank_first_and_the_lowest_id_among_equals():
-    assert rank(torch.tensor([[0.0, 2.0, -0.0, 2.0, -3.0, -1.5, -torch.inf, 1e-40]])).tolist() == [
+    assert rank(np.array([[0.0, 2.0, -0.0, 2.0, -3.0, -1.5, -np.inf, 1e-40]], dtype=np.float32)).tolist() == [
         [1, 3, 7, 0, 2, 5, 4, 6]
     ]
     generator = torch.Generator().manual_seed(0)
     rows = (torch.randn(6, 500, generator=generator) * 20).round() / 7
-    assert torch.equal(rank(rows), rows.sort(dim=-1, descending=True, stable=True).indices)
-    assert torch.equal(rank(rows.double()), rank(rows))
+    assert rank(rows.numpy()).tolist() == rows.sort(dim=-1, descending=True, stable=True).indices.tolist()
+    assert rank(rows.double().numpy()).tolist() == rank(rows.numpy()).tolist()
 
 
 # ---- penalties
@@ -345,9 +453,9 @@ def test_where_the_temperature_comes_first_an_amount_is_taken_from_the_divided_l
     logits, presence = torch.tensor([3.0, 2.0, 1.0]), {"presence_penalty": 0.5, "temperature": 2.0}
     seen = torch.tensor([0.5, 0, 0])
     minimind = next_token_distribution(logits, SamplingParams(rule="minimind", **presence), [0]).probs
-    torch.testing.assert_close(minimind, (logits / 2 - seen).softmax(0))
+    torch.testing.assert_close(minimind, (logits / 2 - seen).double().softmax(0), atol=1e-7, rtol=0)
     ours = next_token_distribution(logits, SamplingParams(**presence), [0]).probs
-    torch.testing.assert_close(ours, ((logits - seen) / 2).softmax(0))
+    torch.testing.assert_close(ours, ((logits - seen) / 2).double().softmax(0), atol=1e-7, rtol=0)
     repetition = {"repetition_penalty": 1.5, "temperature": 2.0}
     pair = [next_token_distribution(logits, SamplingParams(rule=rule, **repetition), [0]) for rule in RULES]
     assert all(torch.allclose(one.probs, pair[0].probs) for one in pair)
@@ -392,14 +500,15 @@ def test_rounding_at_the_end_of_the_ruler_draws_no_token_without_probability():
     logits = torch.randn(400, 300, generator=torch.Generator().manual_seed(1))
     for temperature in (1e-3, 0.02, 1.0):
         rows = Distributions.checked(logits, SamplingParams(temperature=temperature))
-        for row, token_id in enumerate(rows.choose([1 - 2**-53] * 400)):
-            assert rows.by_token_id(rows.ranked_probs)[row, token_id] > 0
+        probs = rows.probs
+        for row, token_id in enumerate(rows.choose([1 - 2**-53] * 400)[0]):
+            assert probs[row, token_id] > 0
 
 
 def test_a_number_beyond_the_ruler_falls_on_its_last_token():
     """A run from a file brought 1, and the draw looked for a token behind the last."""
     rows = Distributions.checked(torch.tensor([[0.0, 2.0, 1.0], [3.0, 0.0, 0.0]]), SamplingParams(top_k=2))
-    assert rows.choose([1.0, 1.5]) == [2, 1]
+    assert rows.choose([1.0, 1.5])[0] == [2, 1]
 
 
 # ---- the draw
@@ -438,6 +547,70 @@ def test_rows_have_seeds_of_their_own_that_a_browser_can_hold():
     assert row_seed(8, 1) not in seeds
 
 
+# ---- settings and vectors of every kind
+
+
+def test_every_setting_of_the_table_is_a_field_that_is_off_by_default():
+    for name, setting in SETTINGS.items():
+        assert getattr(SamplingParams(), name) == setting.off and not SamplingParams().not_off()
+
+
+def test_numbers_and_vectors_of_numpy_and_torch_are_taken_like_pythons():
+    """cmdstanpy#647: "must be a whole number, got np.int64(7)"."""
+    params = SamplingParams(np.float32(0.5), np.int64(50), seed=np.int64(7), min_p=torch.tensor(0.25))
+    assert params == SamplingParams(0.5, 50, seed=7, min_p=0.25)
+    assert type(params.top_k) is int and type(params.seed) is int and type(params.temperature) is float
+    plain = next_token_distribution(torch.tensor(COURSE), SamplingParams(presence_penalty=1.0), [0, 2])
+    for logits, seen in ((np.array(COURSE), np.array([0, 2])), (COURSE, torch.tensor([0, 2]))):
+        assert next_token_distribution(logits, SamplingParams(presence_penalty=1.0), seen).probs.equal(plain.probs)
+
+
+@pytest.mark.parametrize("seen", [[-1], [4], [1.5], "ab", 3])
+def test_ids_that_penalties_can_not_count_are_refused(seen):
+    """unsloth#6923: -1 penalised the last token of the vocabulary; the id after it was an IndexError."""
+    with pytest.raises(ValueError, match=r"seen_ids must be .*(from 0 to 3|a list)"):
+        next_token_distribution(torch.ones(4), SamplingParams(presence_penalty=2.0), seen)
+
+
+@pytest.mark.parametrize("logits", [torch.ones(2, 3), torch.ones(0), torch.ones(3, dtype=torch.bool), 1.0])
+def test_what_is_no_vector_of_logits_is_refused(logits):
+    with pytest.raises(ValueError, match="logits must be a vector"):
+        next_token_distribution(logits, SamplingParams())
+
+
+def test_a_distribution_is_a_value():
+    """It was worked out late from memory that the caller could change."""
+    logits = torch.tensor(COURSE, requires_grad=True)
+    distribution = next_token_distribution(logits, SamplingParams(top_k=3))
+    before = probs_of(COURSE, top_k=3)
+    with torch.no_grad():
+        logits[0] = -9
+    distribution.ranking.zero_()
+    assert distribution.probs.tolist() == before
+
+
+@pytest.mark.parametrize(
+    "params", [{"top_k": 2**63}, {"temperature": 5e-324}, {"temperature": 1e300}, {"top_n_sigma": 1e300}]
+)
+@pytest.mark.filterwarnings("error")
+def test_settings_at_the_end_of_what_a_number_can_be(params):
+    distribution = next_token_distribution(torch.tensor(COURSE), SamplingParams(**params))
+    assert float(distribution.probs.sum()) == pytest.approx(1) and distribution.choose(0.5) in range(5)
+
+
+def test_seeds_that_would_be_the_same_are_refused():
+    """vllm#57018: seeds 0 and 2^64 gave the same numbers."""
+    assert draw_uniforms(2**64 - 1, 1) != draw_uniforms(0, 1)
+    with pytest.raises(ValueError, match="seed must be a whole number from 0 to 18446744073709551615"):
+        SamplingParams(seed=2**64)
+
+
+def test_a_certain_token_has_entropy_0_and_not_minus_0():
+    """heretic#141."""
+    for params in ({"temperature": 0}, {"top_k": 1}, {"typical_p": 0}):
+        assert str(next_token_distribution(torch.tensor(COURSE), SamplingParams(**params)).entropy) == "0.0"
+
+
 # ---- settings that cannot be
 
 
@@ -450,6 +623,11 @@ def test_rows_have_seeds_of_their_own_that_a_browser_can_hold():
         ("temperature", "warm"),
         ("temperature", None),
         ("top_p", 1.1),
+        ("top_p", True),
+        ("typical_p", 1.01),
+        ("top_n_sigma", -1),
+        ("penalty_counts_prompt", "yes"),
+        ("temperature", torch.ones(2)),
         ("top_p", -0.1),
         ("min_p", 2),
         ("top_k", -1),
@@ -463,6 +641,8 @@ def test_rows_have_seeds_of_their_own_that_a_browser_can_hold():
         ("presence_penalty", math.nan),
         ("frequency_penalty", "x"),
         ("rule", "dice"),
+        ("rule", []),
+        ("temperature", 10**400),
     ],
 )
 def test_a_setting_that_cannot_be_is_named(field, value):

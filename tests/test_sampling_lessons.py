@@ -12,8 +12,8 @@ from playground.engine.params import RULES, SamplingParams
 from playground.engine.sampling import next_token_distribution
 from playground.engine.trace import Trace
 from playground.experiments import sampling_lessons as lessons
-from playground.experiments.sampling_table import binding_stages, candidates_table, steps_table
 from playground.figures.sampling import answer_figure
+from playground.models.tables import binding_stages, candidates_table, steps_table
 from playground.ui.bar import run_payloads
 from playground.ui.controls import ALL_OFF, DEFAULTS, sampling_params
 from playground.ui.lesson import read_lesson
@@ -30,7 +30,7 @@ def logits_of(*probs: float) -> torch.Tensor:
 
 def test_q3_a_seed_fixes_the_numbers_and_other_temperatures_part_where_the_table_says(model):
     params = SamplingParams(temperature=1.0, seed=3)
-    trace = Trace.record(timed(generate(model, PROMPT, params, None, 12)), PROMPT)
+    trace = Trace.record(timed(generate(model, PROMPT, params, None, 12)))
     for row in lessons.other_temperatures(trace, params, [1.0, 0.9, 1.3]).itertuples():
         again = list(generate(model, PROMPT, SamplingParams(temperature=row.temperature, seed=3), None, 12))
         assert [step.uniform for step in again] == [step.uniform for step in trace.steps]
@@ -223,7 +223,7 @@ def test_q10_on_the_page_the_penalty_lowers_words_of_the_prompt_and_naive_divisi
 
 
 def test_the_table_of_all_steps_says_what_each_stage_left(model):
-    trace = Trace.record(timed(generate(model, PROMPT, SamplingParams(seed=5), None, 10)), PROMPT)
+    trace = Trace.record(timed(generate(model, PROMPT, SamplingParams(seed=5), None, 10)))
     labels = [f"t{token_id}" for token_id in range(61)]
     for rule in RULES:
         params = SamplingParams(temperature=0.8, top_k=20, top_p=0.7, min_p=0.1, rule=rule)
@@ -247,7 +247,7 @@ def test_the_written_token_is_always_among_the_candidates():
 
 @pytest.mark.parametrize("token", ["=1+1", "+", "-x", "@SUM(A1)"])
 def test_a_token_that_looks_like_a_formula_stays_text_in_a_spreadsheet_and_itself_in_the_picture(model, token):
-    trace = Trace.record(timed(generate(model, PROMPT, SamplingParams(seed=5), None, 4)), PROMPT)
+    trace = Trace.record(timed(generate(model, PROMPT, SamplingParams(seed=5), None, 4)))
     steps, candidates = (
         steps_table(trace, [token] * 61, SamplingParams()),
         candidates_table(trace, [token] * 61, SamplingParams(), 2),
@@ -259,7 +259,7 @@ def test_a_token_that_looks_like_a_formula_stays_text_in_a_spreadsheet_and_itsel
 
 def test_tags_in_tokens_stay_text_in_the_picture(model):
     """Plotly turns <b> and links in labels into markup; a token or a prompt from a file may hold anything."""
-    trace = Trace.record(timed(generate(model, PROMPT, SamplingParams(seed=5), None, 4)), PROMPT)
+    trace = Trace.record(timed(generate(model, PROMPT, SamplingParams(seed=5), None, 4)))
     labels = ['<a href="https://example.org">x</a>'] * 61
     params = SamplingParams()
     tables = steps_table(trace, labels, params), candidates_table(trace, labels, params, 2)

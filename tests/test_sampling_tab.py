@@ -1,14 +1,20 @@
 """What a person does on the tab One answer, in a real browser."""
 
+import csv
+import io
 import json
 import re
 from dataclasses import asdict
 
 import pytest
+from conftest import drawn
 from playwright.sync_api import Page, Route, expect
 
 from playground.engine.generation import generate as generate_steps
 from playground.engine.params import SamplingParams
+from playground.engine.stages import RULES, STAGES
+from playground.models.tables import steps_table
+from playground.models.text import LoadedModel, TextTrace
 
 TEXT = "#live-answer .answer-text"
 
@@ -38,13 +44,9 @@ def slide(page: Page, name: str, value: float) -> None:
 
 def settled(page: Page) -> str:
     """The answer once the model has caught up with the sliders."""
-    expect(page.locator(f"{TEXT} >> nth=0")).to_be_visible()
-    page.wait_for_timeout(300)
-    previous = None
-    while (now := page.locator(TEXT).text_content()) != previous:
-        previous = now
-        page.wait_for_timeout(400)
-    return now
+    drawn(page)
+    expect(page.locator(TEXT)).to_have_attribute("aria-busy", "false", timeout=15_000)
+    return page.locator(TEXT).text_content()
 
 
 def preset(page: Page, name: str) -> None:
@@ -66,17 +68,17 @@ def stage_names(page: Page) -> list[str]:
     return page.locator(".stage").evaluate_all("stages => stages.map((stage) => stage.dataset.stage)")
 
 
-def test_stages_stand_in_the_order_of_the_rule_and_say_which_binds(tab: Page):
+def test_stages_stand_in_the_order_of_the_rule_and_say_which_cut_last(tab: Page):
     preset(tab, "transformers default")
     expect(tab.locator("#slider-top_k")).to_have_attribute("aria-valuetext", "50")
     expect(tab.locator(".stage.is-binding")).to_have_attribute("data-stage", "top-k")
     expect(tab.locator(".stage.is-binding strong")).to_have_text("50")
     expect(tab.locator("[data-stage=top-p] .stage-why")).to_have_text("Off.")
-    assert stage_names(tab) == ["model", "penalty", "temperature", "top-k", "top-p", "min-p", "draw"]
+    assert stage_names(tab) == ["model", *RULES["transformers"].order, "sample"]
 
     preset(tab, "llama.cpp default")
-    expect(tab.locator(".stage").nth(5)).to_have_attribute("data-stage", "temperature")
-    assert stage_names(tab) == ["model", "penalty", "top-k", "top-p", "min-p", "temperature", "draw"]
+    expect(tab.locator(".stage").nth(7)).to_have_attribute("data-stage", "temperature")
+    assert stage_names(tab) == ["model", *RULES["llama.cpp"].order, "sample"]
 
     preset(tab, "Greedy")
     expect(tab.locator(".stage.is-binding")).to_have_attribute("data-stage", "temperature")
@@ -87,6 +89,125 @@ def test_stages_stand_in_the_order_of_the_rule_and_say_which_binds(tab: Page):
     expect(tab.locator("[data-stage=penalty] .stage-setting")).to_have_text("off")
     expect(tab.locator(".stages-verdict")).to_contain_text("Nothing cuts")
     expect(tab.locator(".stage.is-binding")).to_have_count(0)
+
+
+CROWD = {"temperature": 1.25, "top_p": 0.95, "top_k": 1000, "min_p": 0.02, "typical_p": 0.95, "top_n_sigma": 1.5}
+PENALTIES = {"repetition_penalty": 1.3, "presence_penalty": 0.5, "frequency_penalty": 0.2}
+
+
+@pytest.mark.parametrize("width", [390, 1366, 1920])
+@pytest.mark.parametrize("settings", [{}, CROWD, CROWD | PENALTIES], ids=["all off", "crowded", "all on"])
+def test_no_card_of_a_stage_hides_a_part_of_its_words(tab: Page, width: int, settings: dict):
+    """With nine cards in a row, "top-n-sigma off" and "> 99.9 % of the mass" lost their ends."""
+    tab.set_viewport_size({"width": width, "height": 900})
+    tab.locator("#live").uncheck()
+    set_controls(tab, asdict(SamplingParams(**settings)))
+    drawn(tab)
+    boxes = tab.locator(".stage-head, .stage-head *, .stage-count, .stage-count *, .stage-why, .rule-words")
+    hidden = "(boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.textContent)"
+    assert boxes.evaluate_all(hidden) == []
+
+
+def recorded_run(tab: Page, base: LoadedModel) -> TextTrace:
+    """The run on the page with every stage off, frozen, and the same run here."""
+    preset(tab, "All off")
+    tab.locator("#live").uncheck()
+    generate(tab)
+    expect(tab.locator("#live-answer .note")).to_contain_text("would write the same")
+    trace = base.generate("Once upon a time", SamplingParams(seed=1), max_new_tokens=24)
+    expect(tab.locator(TEXT)).to_have_text("".join(base.tokenizer.stream(trace.token_ids)), use_inner_text=False)
+    return trace
+
+
+def drag(page: Page, name: str, share: float) -> float:
+    """Takes the handle with the mouse to this share of the slider's length; the value it stands on there."""
+    slider = page.locator(f"#slider-{name}")
+    box = slider.bounding_box()
+    height, far = box["y"] + box["height"] / 2, box["x"] + 13 + share * (box["width"] - 26)  # 13: half the handle
+    page.mouse.move(box["x"] + (13 if name == "top_n_sigma" else box["width"] - 13), height)
+    page.mouse.down()
+    page.mouse.move(far, height, steps=6)
+    page.mouse.up()
+    return float(slider.input_value())
+
+
+@pytest.mark.parametrize("name", ["typical_p", "top_n_sigma"])
+@pytest.mark.parametrize("rule", ["transformers", "llama.cpp"])
+def test_a_dragged_sampler_keeps_as_many_tokens_as_python_does(tab: Page, base: LoadedModel, name: str, rule: str):
+    trace = recorded_run(tab, base)
+    tab.get_by_role("button", name="Min-p, typical-p").click()
+    set_controls(tab, {"rule": rule, "temperature": 1.3})
+    seen = set()
+    for share in (0.9, 0.5, 0.2, 0.04):
+        set_controls(tab, {name: getattr(SamplingParams(), name)})
+        value = drag(tab, name, share)
+        params = SamplingParams(temperature=1.3, rule=rule, seed=1, **{name: value})
+        assert value != getattr(SamplingParams(), name)
+        kept = trace.reread(params).num_candidates
+        for step in range(0, 24, 3):
+            tab.locator(".area-answer .token").nth(step).click()
+            words = "1 token of" if kept[step] == 1 else f"{kept[step]:,} tokens of"
+            expect(tab.locator(".stages-verdict")).to_contain_text(f"{words} 3,072 can be sampled")
+        seen.update(kept)
+    assert len(seen) > 4, "the settings should make a difference"
+
+
+def test_typical_p_may_cut_the_most_likely_token_and_the_page_shows_it(tab: Page, base: LoadedModel):
+    trace = recorded_run(tab, base)
+    set_controls(tab, {"typical_p": 0.2})
+    steps = steps_of_a_cut_head(trace, SamplingParams(seed=1, typical_p=0.2))
+    tab.locator(".area-answer .token").nth(steps[0]).click()
+    expect(tab.locator(".area-candidates h2")).to_have_text(f"Next token at step {steps[0]}")
+    first = tab.locator(".area-candidates .bar-row").first
+    expect(first).to_have_class(re.compile("is-cut"))
+    expect(first.locator(".bar-number")).to_contain_text("cut by typical-p")
+    expect(tab.locator("[data-stage=typical-p] .stage-why")).to_contain_text("most likely.")
+    step = trace.reread(SamplingParams(seed=1, typical_p=0.2)).distributions[steps[0]]
+    kept = tab.locator(".area-candidates .bar-rows .bar-row:not(.is-cut)")
+    expect(kept.locator(".bar-label")).to_have_text([base.labels[one.token_id] for one in step.top(11)])
+    expect(tab.locator(".ruler rect.ruler-drawn[width]:not([width='0'])")).to_have_count(1)
+
+
+def steps_of_a_cut_head(trace: TextTrace, params: SamplingParams) -> list[int]:
+    """Steps where the most likely token cannot be sampled, and the few that can stand among the first rows."""
+    distributions = trace.reread(params).distributions
+    return [
+        step
+        for step in range(len(trace))
+        if 1 < distributions[step].num_candidates < 6
+        and 0 < distributions[step].ranking.tolist().index(distributions[step].top(1)[0].token_id) < 4
+    ]
+
+
+def test_the_table_tells_what_the_new_stages_kept(tab: Page, base: LoadedModel):
+    trace = recorded_run(tab, base)
+    params = SamplingParams(temperature=1.2, typical_p=0.6, top_n_sigma=1.5, seed=1)
+    set_controls(tab, asdict(params))
+    drawn(tab)
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="Table (CSV)").click()
+    rows = list(csv.DictReader(io.StringIO(download.value.path().read_text(encoding="utf-8-sig"))))
+    table = steps_table(trace, base.labels, params)
+    for name in STAGES:
+        assert [int(row[f"kept_after_{name}"]) for row in rows] == table[f"kept_after_{name}"].tolist()
+    assert [row["binding_stage"] for row in rows] == table["binding_stage"].tolist()
+    assert {"typical-p", "top-n-sigma"} <= set(table["binding_stage"])
+
+
+@pytest.mark.parametrize("seed", [2**60 + 1, 2**53, 10**30])
+def test_a_run_with_a_seed_that_the_browser_would_round_is_refused(tab: Page, tmp_path, seed: int):
+    """Opened and generated again it wrote another text, and did not say so."""
+    with tab.expect_download() as download:
+        tab.get_by_role("button", name="Run (JSON)").click()
+    run = json.loads(download.value.path().read_text())
+    run["params"]["seed"] = seed
+    changed, before = tmp_path / "run.json", tab.locator(TEXT).text_content()
+    changed.write_text(json.dumps(run))
+    tab.locator("#exports input[type=file]").set_input_files(changed)
+    rule = f"seed must be a whole number from 0 to 9007199254740991, got {seed}"
+    expect(tab.locator("#exports [role=status]")).to_have_text(f"The file's settings can't be used: {rule}.")
+    expect(tab.get_by_label("Seed", exact=True)).to_have_value("1")
+    assert tab.locator(TEXT).text_content() == before
 
 
 SETTINGS = [
@@ -139,7 +260,7 @@ def test_a_token_under_the_pointer_explains_itself(tab: Page):
     tab.locator(".area-candidates .bar-row").nth(1).hover()
     tip = tab.locator(".area-candidates .tip")
     expect(tip).to_contain_text(re.compile(r"id \d+ · bytes [0-9a-f ]+ · logit -?\d+\.\d{3} · rank 2"))
-    expect(tip.locator("tr")).to_have_count(6)
+    expect(tip.locator("tr")).to_have_count(1 + len(STAGES))
     shown = tab.locator(".area-candidates .bar-row").nth(1).locator(".bar-number").text_content()
     result = tab.locator(".formula-result").text_content().removeprefix("= ")
     assert shown.startswith(result) or result == "0 %"
@@ -157,7 +278,7 @@ def test_a_forced_token_goes_on_from_the_kept_cache_beside_the_first_answer(tab:
     expect(tab.locator("#branches .branch-forced").nth(1)).to_have_text(label)
     reused, whole, fed = map(int, re.findall(r"\d+", tab.locator("#branches .card-head .note").text_content()))
     assert reused == whole - fed and fed <= 17, "the shared beginning must not be fed again"
-    expect(tab.locator("[data-stage=draw] .stage-why")).to_contain_text(f"You chose {label}")
+    expect(tab.locator("[data-stage=sample] .stage-why")).to_contain_text(f"You chose {label}")
     tab.locator("#branches .branch").first.click()
     expect(tab.locator(TEXT)).to_have_text(first)
 
@@ -206,13 +327,14 @@ def test_the_live_answer_waits_while_a_branch_is_on_its_way(tab: Page):
         "request", lambda request: asked.append(request) if '"forced_id":null' in (request.post_data or "") else None
     )
     slide(tab, "temperature", 0.1)
-    tab.wait_for_timeout(600)
+    expect(tab.locator(TEXT)).to_have_attribute("aria-busy", "true")
     assert len(held) == 1 and not asked
+    forked = re.search(r'"run":"\w+"', held[0].request.post_data)[0]
     held[0].continue_()
     expect(tab.locator("#branches .branch")).to_have_count(2)
     slide(tab, "temperature", 1.9)
     expect(tab.locator("#live-answer .note")).to_contain_text("tokens written again", timeout=15_000)
-    assert asked
+    assert asked and not any(forked in request.post_data for request in asked), "it goes on from the branch"
 
 
 def test_the_cut_says_how_much_of_the_models_own_probability_it_keeps(tab: Page):
@@ -284,7 +406,7 @@ def test_a_long_drag_leaves_no_nodes_behind(tab: Page):
     tab.locator("#live").uncheck()
     count = "document.querySelectorAll('.answer-tab *').length"
     slide(tab, "temperature", 0.5)
-    tab.wait_for_timeout(300)
+    drawn(tab)
     before, node = tab.evaluate(count), tab.locator(".area-candidates .bars").element_handle()
     tab.evaluate(
         """async () => {
@@ -299,7 +421,7 @@ def test_a_long_drag_leaves_no_nodes_behind(tab: Page):
           await new Promise(requestAnimationFrame);
         }"""
     )
-    tab.wait_for_timeout(300)
+    drawn(tab)
     assert abs(tab.evaluate(count) - before) <= 20, "the pictures keep their nodes; only marks of axes may come and go"
     assert node.evaluate("(old) => old === document.querySelector('.area-candidates .bars')")
     expect(tab.locator(".area-candidates .note").first).to_contain_text("T 0.5")

@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
+from conftest import tiny_model
 
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import Transformer
 from playground.engine.taps import VALUES, tapped
-from tests.conftest import tiny_model
 
 IDS = [[5, 9, 2, 40, 17]]
 
@@ -48,7 +48,7 @@ def test_weights_times_values_is_what_the_layer_reads(model, split):
     read = weights[0] @ values[0].repeat_interleave(shared, 1)  # (B, H, T, D)
     block = model.blocks[0]
     after = hidden[0] + read.transpose(1, 2).flatten(2) @ block.attention.output.T
-    normed = torch.nn.functional.rms_norm(after, block.size, block.feed_forward_norm, block.eps)
+    normed = torch.nn.functional.rms_norm(after, after.shape[-1:], block.feed_forward_norm, block.eps)
     torch.testing.assert_close(after + block.feed_forward(normed), hidden[1], atol=1e-5, rtol=1e-5)
 
 
@@ -67,7 +67,7 @@ def test_every_pass_is_kept_and_copied(model):
     with tapped(model, "keys") as keys:
         run(model, [[5, 9]], cache)
         first = keys[0].clone()
-        cache.crop(1)
+        cache.truncate(1)
         run(model, [[33]], cache)
     assert [len(one) for one in keys.passes] == [2, 2]
     assert torch.equal(keys.passes[0][0], first)

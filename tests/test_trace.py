@@ -34,7 +34,7 @@ SETTINGS = [
 
 @pytest.fixture(scope="module")
 def trace(model) -> Trace:
-    return Trace.record(timed(generate(model, PROMPT, RECORDED, KVCache(2), 12)), PROMPT)
+    return Trace.record(timed(generate(model, PROMPT, RECORDED, KVCache(2), 12)))
 
 
 def test_rereading_equals_working_out_every_step_again(trace):
@@ -44,7 +44,7 @@ def test_rereading_equals_working_out_every_step_again(trace):
             seen = trace.token_ids[:index] if not params.penalty_counts_prompt else PROMPT + trace.token_ids[:index]
             again = next_token_distribution(step.distribution.logits, params, seen)
             assert reread.num_candidates[index] == again.num_candidates, params
-            assert reread.chosen_ids[index] == again.batch.choose([step.uniform])[0], params
+            assert reread.chosen_ids[index] == again.batch.choose([step.uniform])[0][0], params
             torch.testing.assert_close(reread.probs[index], again.probs, atol=1e-7, rtol=0)
             assert [stage.num_kept for stage in reread.distributions[index].stages] == [
                 stage.num_kept for stage in again.stages
@@ -55,11 +55,38 @@ def test_rereading_equals_working_out_every_step_again(trace):
     "params", [RECORDED, SamplingParams(repetition_penalty=1.4, top_k=20, seed=2), SamplingParams(temperature=0)]
 )
 def test_under_its_own_settings_a_run_reads_as_it_was_written(model, params):
-    trace = Trace.record(timed(generate(model, PROMPT, params, None, 12)), PROMPT)
+    trace = Trace.record(timed(generate(model, PROMPT, params, None, 12)))
     reread = trace.reread(trace.params)
     assert reread.chosen_ids == reread.token_ids == trace.token_ids
     assert reread.first_difference is None
     assert reread.num_candidates == [step.distribution.num_candidates for step in trace.steps]
+
+
+def test_a_trace_knows_what_it_was_asked_for(model):
+    """Penalties counted a prompt that the trace had not been told, or forgot the tokens that the answer began with."""
+    params = SamplingParams(temperature=0.9, repetition_penalty=1.6, presence_penalty=0.4, seed=3)
+    whole = list(generate(model, PROMPT, params, None, 14))
+    for given in (0, 5):
+        answer_ids = [step.token_id for step in whole[:given]]
+        trace = Trace(generate(model, PROMPT, params, None, 14, answer_ids=answer_ids))
+        assert trace.token_ids == [step.token_id for step in whole[given:]]
+        assert trace.reread(params).first_difference is None
+        for view, step in zip(trace.steps, whole[given:], strict=True):
+            assert (view.index, view.stop_reason) == (step.index, step.stop_reason)
+            torch.testing.assert_close(view.distribution.probs, step.distribution.probs, atol=1e-6, rtol=0)
+        assert trace.to_frame()["step"].tolist() == list(range(given, 14))
+    plain = Trace(generate(model, PROMPT))  # settings and length not said
+    assert plain.params == SamplingParams() and plain.reread(plain.params).first_difference is None
+
+
+def test_a_trace_begins_where_its_answer_begins(model):
+    with pytest.raises(ValueError, match="not at step 3"):
+        Trace(list(generate(model, PROMPT, RECORDED, None, 6))[3:])
+
+
+def test_a_token_that_a_person_chose_is_no_difference():
+    trace = Trace(recorded(torch.zeros(3, 4), [3, 0, 0], [0.1, 0.1, 0.9]).steps, forced=[0])
+    assert trace.reread(SamplingParams()).first_difference == 2
 
 
 def test_rereading_a_run_equals_another_run_until_the_first_difference(model, trace):

@@ -11,7 +11,7 @@ from itertools import pairwise, product
 from statistics import mean
 
 from playground import SamplingParams, generate
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 from training.baselines import ByteGrams
 from training.chat_data import UNKNOWN
 from training.chat_tables import OPEN_QUESTIONS

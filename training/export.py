@@ -9,6 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 from playground.engine.model import Transformer
+from playground.models.checkpoint import tensors_of
 from training.facts import all_facts, save_facts
 from training.settings import MODEL_FOLDER, Recipe, model_config
 from training.tokenizer import SPECIAL_TOKENS, load_tokenizer
@@ -26,7 +27,7 @@ def export(recipe: Recipe, folder: Path = MODEL_FOLDER) -> None:
         model = Transformer(config)
         checkpoint = recipe.file(f"{name}.checkpoint.pt")
         model.load_state_dict(torch.load(checkpoint, map_location="cpu", weights_only=True)["model"])
-        tensors = {key: tensor.half().contiguous() for key, tensor in model.checkpoint_tensors().items()}
+        tensors = {key: tensor.half().contiguous() for key, tensor in tensors_of(model).items()}
         save_file(tensors, folder / f"{name}.safetensors", metadata={"format": "pt"})
     load_tokenizer(recipe).save(str(folder / "tokenizer.json"))
     described = asdict(config) | {"trained_length": recipe.trained_length, "versions": VERSIONS}

@@ -10,8 +10,9 @@ from pathlib import Path
 import torch
 from torch.nn import functional as F
 
-from playground import KVCache, SamplingParams, generate, load_model, sample_answers
-from playground.models.loading import LoadedModel
+from playground import KVCache, SamplingParams, load_model
+from playground.engine.generation import STOP_TOKEN
+from playground.models.text import LoadedModel
 from training.facts import Fact, load_facts
 from training.settings import MODEL_FOLDER
 
@@ -61,10 +62,8 @@ def bits_per_byte(loaded: LoadedModel, texts: Iterable[str]) -> float:
 
 def answer(loaded: LoadedModel, prompt: str, params: SamplingParams, max_new_tokens: int = 64) -> tuple[str, bool]:
     """The text, and whether the model ended it itself."""
-    steps = list(generate(loaded.model, loaded.prompt_ids(prompt), params, None, max_new_tokens, loaded.stop_ids))
-    ids = [step.token_id for step in steps]
-    ended = ids[-1] in loaded.stop_ids
-    return loaded.tokenizer.decode(ids[:-1] if ended else ids), ended
+    trace = loaded.generate(prompt, params, max_new_tokens=max_new_tokens)
+    return trace.text, trace.stop_reason == STOP_TOKEN
 
 
 def greedy(prompt: str) -> str:
@@ -73,11 +72,7 @@ def greedy(prompt: str) -> str:
 
 @cache  # several bars look at the same thirty
 def answers(prompt: str, temperature: float, n: int = 30) -> tuple[str, ...]:
-    ids = sample_answers(
-        chat().model, chat().prompt_ids(prompt), SamplingParams(temperature=temperature, seed=7), n,
-        max_new_tokens=64, stop_ids=chat().stop_ids,
-    )  # fmt: skip
-    return tuple(chat().tokenizer.decode(row) for row in ids)
+    return tuple(answer.text for answer in chat().answers(prompt, SamplingParams(temperature, seed=7), n))
 
 
 def greedy_gives(asked: list[tuple[str, str]]) -> list[bool]:

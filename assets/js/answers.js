@@ -2,16 +2,17 @@
 // It asks for new answers when the sliders have rested or another prompt has run, and says "stale" until they are there.
 
 import { download } from "./download.js";
+import { settingsOf } from "./stage_table.js";
 import { milliseconds, node, percent, pool, say, set } from "./svg.js";
 
 const REST_MS = 300;
-const SETTINGS = ["temperature", "top_k", "top_p", "min_p", "seed", "repetition_penalty", "presence_penalty",
-  "frequency_penalty", "penalty_counts_prompt", "rule"];
 const VIEWS = { tokens: "token by token", text: "as text" };
 
 /** What the answers depend on, as one string: the sliders, and the prompt and model that last ran. */
 function requestKey(params, run) {
-  return JSON.stringify([SETTINGS.map((name) => params?.[name]), run?.id ?? null]);
+  if (!params) return null;
+  const fields = [...settingsOf().map(({ field }) => field), "seed", "penalty_counts_prompt", "rule"];
+  return JSON.stringify([fields.map((field) => params[field]), run?.id ?? null]);
 }
 
 export function mount(element, api) {
@@ -111,7 +112,7 @@ export function mount(element, api) {
     if (state.params && key !== wanted) {
       const first = wanted === null;
       element.classList.toggle("is-stale", !first);
-      say(status, first ? "Drawing 30 answers …" : "Stale: drawn with other settings. New ones come when the slider rests.");
+      say(status, first ? "Sampling 30 answers …" : "Stale: sampled with other settings. New ones come when the slider rests.");
       clearTimeout(timer);
       timer = setTimeout(ask, first ? 0 : REST_MS);
     }

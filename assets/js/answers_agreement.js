@@ -38,7 +38,7 @@ export function mount(element, api) {
       const stale = isOtherRun(state.run, value) || Boolean(state.params) && Object.entries(value.params).some(([name, before]) =>
         state.params[name] !== undefined && state.params[name] !== before);
       element.classList.toggle("is-stale", stale);
-      say(words, stale ? "Stale: drawn with other settings. Draw again." : value.words);
+      say(words, stale ? "Stale: sampled with other settings. Draw again." : value.words);
       const narrow = element.clientWidth < NARROW;
       const figure = structuredClone(value.figure);
       if (narrow) {

@@ -2,12 +2,14 @@
 // With { full: true } as value: the sum of the probabilities as a curve, and a click on a token forces it.
 
 import { canFork, fork } from "./fork.js";
-import { rereadStep } from "./reread.js";
+import { cutterOf, isKept, rereadStep } from "./reread.js";
+import { isOn } from "./stage_table.js";
 import { node, percent, pool, say, set, svg } from "./svg.js";
 
 const ROWS = 14, ROWS_WITH_FORMULA = 11;
+const SHORT = { "top-n-sigma": "top-nσ" };
+const CUT_ABOVE = 4; // rows left for what typical-p cut, where the kept tokens begin further down
 const ROOM_AT_CUT = 26; // pixels that page.css leaves below the last kept row, its border included
-const CUT_WORDS = { "top-k": "cut by top-k", "top-p": "cut by top-p", "min-p": "cut by min-p", temperature: "cut: greedy" };
 
 export function mount(element, api) {
   const full = Boolean(api.props.value?.full);
@@ -40,7 +42,7 @@ export function mount(element, api) {
     if (!ready) return;
     now = rereadStep(run, params, step);
     say(note, `T ${params.temperature} · p ${params.top_p} · k ${params.top_k || "off"}`);
-    places = shownPlaces(now, run.vocabSize);
+    places = shownPlaces(now, run.vocabSize, full ? ROWS_WITH_FORMULA : ROWS);
     const rows = pool(rowsHolder, places.length, () => fillRow(node("div.bar-row", full ? { role: "button", tabindex: 0 } : {})));
     places.forEach((place, index) => drawRow(rows[index], now, place, run, index));
     curve?.draw(now, places, params, length, rows);
@@ -50,28 +52,20 @@ export function mount(element, api) {
     set(table, { "aria-label": spoken(now, run) });
   }
 
-  /** The likeliest tokens; the one that was chosen is always among them. */
-  function shownPlaces(now, vocabSize) {
-    const places = Array.from({ length: Math.min(full ? ROWS_WITH_FORMULA : ROWS, vocabSize) }, (_, place) => place);
-    if (now.chosenPlace >= places.length) places[places.length - 1] = now.chosenPlace;
-    return places;
-  }
-
   function drawRow(row, now, place, run, index) {
     const id = now.ranking[place];
-    const kept = place < now.numCandidates;
-    const chosen = place === now.chosenPlace;
+    const kept = isKept(now, place);
+    const isLast = place === now.stop - 1;
+    const classes = { "is-cut": !kept, "is-chosen": place === now.chosenPlace, "is-last-kept": isLast,
+      "is-first-kept": place === now.start && place > 0 };
     const [label, lane, number] = row.children;
     const [pale, solid] = lane.children;
-    row.className = `bar-row${kept ? "" : " is-cut"}${chosen ? " is-chosen" : ""}${place === now.numCandidates - 1 ? " is-last-kept" : ""}`;
+    row.className = ["bar-row", ...Object.keys(classes).filter((name) => classes[name])].join(" ");
     say(label, run.vocabulary[id]);
     pale.style.transform = `scaleX(${length(now.modelProbs[place])})`;
     solid.style.transform = `scaleX(${length(now.probs[place])})`;
-    const words = kept ? percent(now.probs[place]) : `${percent(now.modelProbs[place])} ${cutBy(now, place)}`;
-    say(number, place > index ? `${words}, rank ${(place + 1).toLocaleString("en")}` : words);
-    if (place === now.numCandidates - 1) {
-      set(row, { "data-cut": `keeps ${count(now.numCandidates)}, ${percent(keptMass(now))} of the model's mass` });
-    }
+    say(number, numberWords(now, place, index));
+    if (isLast) set(row, { "data-cut": `keeps ${count(now.numCandidates)}, ${percent(keptMass(now))} of the model's mass` });
   }
 
   function drawOthers(now, places, vocabSize) {
@@ -79,7 +73,7 @@ export function mount(element, api) {
     for (const place of places) {
       model -= now.modelProbs[place];
       after -= now.probs[place];
-      if (place < now.numCandidates) kept -= 1;
+      if (isKept(now, place)) kept -= 1;
     }
     const [label, lane, number] = others.children;
     say(label, `all ${(vocabSize - places.length).toLocaleString("en")} others`);
@@ -129,7 +123,16 @@ export function mount(element, api) {
   return { draw };
 }
 
-/** The sum of the probabilities from the likeliest down, as top-p sees them, over the bars; and p as a line. */
+/** The most likely tokens, or further down those that are kept; the one that was chosen is always among them. */
+function shownPlaces(now, vocabSize, rows) {
+  const from = now.start + CUT_ABOVE < rows ? 0 : Math.min(now.start - CUT_ABOVE, Math.max(vocabSize - rows, 0));
+  const places = Array.from({ length: Math.min(rows, vocabSize) }, (_, index) => from + index);
+  if (now.chosenPlace < from) places[0] = now.chosenPlace;
+  else if (now.chosenPlace >= from + places.length) places[places.length - 1] = now.chosenPlace;
+  return places;
+}
+
+/** The sum of the probabilities from the most likely down, as top-p sees them, over the bars; and p as a line. */
 function sumCurve(table) {
   const view = svg("svg.sum-curve", { "aria-hidden": "true" }, table);
   const line = svg("polyline.sum-line", {}, view);
@@ -142,28 +145,38 @@ function sumCurve(table) {
     draw(now, places, params, length, rows) {
       lane ??= { left: rows[0].children[1].offsetLeft, width: rows[0].children[1].offsetWidth, row: rows[0].offsetHeight };
       const { left, width, row } = lane;
-      const gap = now.numCandidates < rows.length ? ROOM_AT_CUT : 0; // below the last kept row
-      const top = (place) => place * row + (place >= now.numCandidates ? gap : 0);
-      const before = now.stages.findIndex(({ name }) => name === "top-p") - 1;
-      const { probs } = before < 0 ? { probs: now.modelProbs } : now.stages[before];
-      const inOrder = places.filter((place, index) => place === index).length;
+      const lastKept = places.indexOf(now.stop - 1);
+      const gap = lastKept >= 0 && lastKept < rows.length - 1 ? ROOM_AT_CUT : 0; // below the last kept row
+      const top = (index) => index * row + (index > lastKept ? gap : 0);
       const at = (sum) => left + length(Math.min(sum, 1)) * width;
-      let sum = 0, points = "", marks = "", y = 0;
-      for (let place = 0; place < inOrder; place += 1) {
-        sum += probs[place];
-        y = top(place) + row / 2;
-        points += `${at(sum).toFixed(1)},${y} `;
-        marks += `M${at(sum).toFixed(1)} ${y}h0`;
-      }
+      const sums = sumsBeforeTopP(now, places);
+      const points = sums.map(([index, sum]) => [at(sum).toFixed(1), top(index) + row / 2]);
+      const [x, y] = points.at(-1);
       const bottom = top(rows.length - 1) + row;
-      set(line, { points });
-      set(dots, { d: marks });
-      const on = params.top_p < 1;
+      set(line, { points: points.join(" ") });
+      set(dots, { d: points.map((point) => `M${point.join(" ")}h0`).join("") });
+      const on = isOn("top-p", params);
       set(limit, { d: on ? `M${at(params.top_p)} -4V${bottom}` : null });
       say(words, on ? `p = ${params.top_p}` : "sum so far");
-      set(words, { x: (on ? at(params.top_p) : at(sum)) - 8, y: on ? bottom - 6 : y + 5, "text-anchor": "end" });
+      set(words, { x: (on ? at(params.top_p) : Number(x)) - 8, y: on ? bottom - 6 : y + 5, "text-anchor": "end" });
     },
   };
+}
+
+/** [index of the row, sum so far] for the rows that follow each other in rank. */
+function sumsBeforeTopP(now, places) {
+  const before = now.stages.findIndex(({ name }) => name === "top-p") - 1;
+  const { probs } = before < 0 ? { probs: now.modelProbs } : now.stages[before];
+  const from = places.length > 1 ? places[1] - 1 : places[0]; // the token chosen may stand out of its order above
+  let sum = 0;
+  for (let place = 0; place < from; place += 1) sum += probs[place];
+  const sums = [];
+  places.forEach((place, index) => {
+    if (index > 0 && place !== from + index) return;
+    sum += probs[from + index];
+    if (place === from + index) sums.push([index, sum]);
+  });
+  return sums;
 }
 
 /** Id, bytes, logit and the probability after each stage of the token under the pointer. */
@@ -227,14 +240,23 @@ function fillRow(row) {
   return row;
 }
 
-function cutBy(now, place) {
-  const stage = now.stages.find(({ numKept }) => place >= numKept);
-  return stage ? CUT_WORDS[stage.name] : "";
+/** The probability, and what cut the token; for one that stands out of its order the rank. */
+function numberWords(now, place, index) {
+  const kept = isKept(now, place);
+  if (place === index) return kept ? percent(now.probs[place]) : `${percent(now.modelProbs[place])} ${cutWords(now, place)}`;
+  return `${kept ? percent(now.probs[place]) : cutWords(now, place)}, rank ${(place + 1).toLocaleString("en")}`;
+}
+
+function cutWords(now, place) {
+  const cutter = cutterOf(now, place);
+  if (cutter === now.uncut) return "impossible";
+  if (cutter.name !== "temperature") return `cut by ${SHORT[cutter.name] ?? cutter.name}`;
+  return cutter.numKept === 1 ? "cut: greedy" : "cut: 0 at this T";
 }
 
 function keptMass(now) {
   let mass = 0;
-  for (let place = 0; place < now.numCandidates; place += 1) mass += now.modelProbs[place];
+  for (let place = now.start; place < now.stop; place += 1) mass += now.modelProbs[place];
   return Math.min(mass, 1);
 }
 
@@ -243,33 +265,47 @@ function count(tokens) {
 }
 
 function spoken(now, run) {
-  return `${count(now.numCandidates)} can be chosen; the likeliest is ${run.vocabulary[now.ranking[0]]} with ${percent(now.probs[0])}`;
+  const first = run.vocabulary[now.ranking[now.start]];
+  return `${count(now.numCandidates)} can be chosen; the most likely of them is ${first} with ${percent(now.probs[now.start])}`;
 }
 
-/** The draw: the kept probabilities laid end to end from 0 to 1, and this step's random number as a mark on them. */
+/** The sampling: the kept probabilities laid end to end from 0 to 1, and this step's random number as a mark on them. */
 function rulerPicture(parent) {
   const picture = svg("svg", { height: 58, role: "img" }, parent);
+  const rest = svg("rect.ruler-rest", { y: 14, height: 22 }, picture); // the tokens after the 40th, in one piece
   const segments = svg("g", {}, picture);
+  const sampledFar = svg("rect.ruler-drawn", { y: 14, height: 22 }, picture); // one of them
   const mark = svg("path.ruler-mark", {}, picture);
   const words = svg("text.ruler-words", { y: 54 }, picture);
+
+  function drawFar(now, from, start, width) {
+    if (now.sampledPlace < from) { set(sampledFar, { width: 0 }); return; }
+    let before = start;
+    for (let place = from; place < now.sampledPlace; place += 1) before += now.probs[place] * width;
+    set(sampledFar, { x: before, width: Math.max(now.probs[now.sampledPlace] * width, 0.5) });
+  }
+
   return {
     draw(now, run, width) {
       set(picture, { width });
       const shown = Math.min(now.numCandidates, 40);
       const rects = pool(segments, shown, () => svg("rect", { y: 14, height: 22 }));
       let start = 0;
-      for (let place = 0; place < shown; place += 1) {
+      for (let index = 0; index < shown; index += 1) {
+        const place = now.start + index;
         const size = now.probs[place] * width;
-        set(rects[place], {
+        set(rects[index], {
           x: start, width: Math.max(size - 1, 0.5),
-          class: place === now.drawnPlace ? "ruler-drawn" : place % 2 ? "ruler-odd" : "ruler-even",
+          class: place === now.sampledPlace ? "ruler-drawn" : index % 2 ? "ruler-odd" : "ruler-even",
         });
         start += size;
       }
+      set(rest, { x: start, width: now.numCandidates > shown ? Math.max(width - start, 0) : 0 });
+      drawFar(now, now.start + shown, start, width);
       const x = Math.min(Math.max(now.uniform * width, 6), width - 6);
       set(mark, { d: `M${x},14 l-6,-12 h12 z M${x},14 v22`, });
-      const drawn = run.vocabulary[now.ranking[now.drawnPlace]];
-      say(words, `random number ${now.uniform.toFixed(4)} falls on ${drawn}`);
+      const sampled = run.vocabulary[now.ranking[now.sampledPlace]];
+      say(words, `random number ${now.uniform.toFixed(4)} falls on ${sampled}`);
       set(words, { x, "text-anchor": x > width * 0.6 ? "end" : "start" });
       set(picture, { "aria-label": words.textContent });
     },

@@ -1,6 +1,7 @@
 // The softmax with the live numbers in it, for the token under the pointer, or else the one that was written.
 
-import { rereadStep } from "./reread.js";
+import { cutterOf, isKept, rereadStep } from "./reread.js";
+import { isOn } from "./stage_table.js";
 import { node, percent, say } from "./svg.js";
 
 export function mount(element, api) {
@@ -29,16 +30,18 @@ export function mount(element, api) {
     say(result, place === 0 ? "1" : "0");
   }
 
-  /** With z - z1 instead of z: the same fraction, and no number too large to write. */
+  /** With z - z1 instead of z: the same fraction, and no number too large to write. z1 is the largest that was kept. */
   function softmax(now, place, params, run) {
     for (const part of parts) part.box.hidden = false;
     const { temperature } = params;
     const kept = now.numCandidates;
-    const isKept = place < kept;
-    const all = kept === run.vocabSize ? "all" : "the";
-    write(parts[0], isKept ? "e" : "0 · e", "(z − z₁) / T", "Σ e", "(zⱼ − z₁) / T", ` over ${all} ${kept.toLocaleString("en")}${all === "all" ? "" : " kept"}`);
-    write(parts[1], isKept ? "e" : "0 · e", `${difference(now, place, params, run)} / ${temperature}`, digits(1 / now.probs[0]), "", "");
-    write(parts[2], isKept ? digits(Math.exp(now.scores[place] / temperature)) : "0", "", digits(1 / now.probs[0]), "", "");
+    const stays = isKept(now, place);
+    const over = kept === run.vocabSize ? ` over all ${kept.toLocaleString("en")}` : ` over the ${kept.toLocaleString("en")} kept`;
+    const sum = digits(1 / now.probs[now.start]);
+    const weight = Math.exp((now.scores[place] - now.scores[now.start]) / temperature);
+    write(parts[0], stays ? "e" : "0 · e", "(z − z₁) / T", "Σ e", "(zⱼ − z₁) / T", over);
+    write(parts[1], stays ? "e" : "0 · e", `${difference(now, place, params, run)} / ${temperature}`, sum, "", "");
+    write(parts[2], stays ? digits(weight) : "0", "", sum, "", "");
     say(result, `= ${percent(now.probs[place])}`);
   }
 
@@ -47,18 +50,20 @@ export function mount(element, api) {
 
 /** z - z1 with both logits; under a penalty only their difference, as the stages see it. */
 function difference(now, place, params, run) {
-  const { repetition_penalty = 1, presence_penalty = 0, frequency_penalty = 0 } = params;
-  if (repetition_penalty !== 1 || presence_penalty !== 0 || frequency_penalty !== 0) return now.scores[place].toFixed(2);
+  if (isOn("penalty", params)) return (now.scores[place] - now.scores[now.start]).toFixed(2);
   const logit = (at) => run.logits[now.step * run.vocabSize + now.ranking[at]].toFixed(2).replace("-", "−");
-  return `(${logit(place)} − ${logit(0).startsWith("−") ? `(${logit(0)})` : logit(0)})`;
+  const largest = logit(now.start);
+  return `(${logit(place)} − ${largest.startsWith("−") ? `(${largest})` : largest})`;
 }
 
 function explain(now, place, { temperature }) {
   const own = `The model itself says ${percent(now.modelProbs[place])}`;
   if (temperature === 0) return `T = 0 has no softmax: the largest logit wins. ${own}.`;
-  const cut = now.stages.find(({ numKept }) => place >= numKept);
-  if (cut) return `${own}; ${cut.name} cut it, so it has no share at all.`;
-  return `${own}. z₁ is the largest logit: taking it away changes nothing and keeps the numbers small.`;
+  const cutter = cutterOf(now, place);
+  if (cutter === now.uncut) return `${own}: it cannot come at all.`;
+  if (cutter) return `${own}; ${cutter.name} cut it, so it has no share at all.`;
+  const largest = now.start > 0 ? "the largest logit that was kept" : "the largest logit";
+  return `${own}. z₁ is ${largest}: taking it away changes nothing and keeps the numbers small.`;
 }
 
 function fraction(parent) {

@@ -19,6 +19,7 @@ export function mount(element, api) {
   let answered = null; // the settings of the last question: the same are not asked again
   let from = null; // the step from which the present text was written again
   let problem = false;
+  let writing = false; // the model is asked
   live.addEventListener("change", () => { from = null; answered = null; draw(api.store.get()); });
 
   function draw(state) {
@@ -30,6 +31,8 @@ export function mount(element, api) {
     say(same, run.pieces.slice(0, cut).join(""));
     say(changed, run.pieces.slice(cut).join(""));
     const place = run.logits && params ? firstChange(state) : null;
+    const isBehind = live.checked && (writing || (place !== null && answered !== params));
+    set(text, { "aria-busy": String(isBehind) });
     if (!live.checked) say(status, frozen(run, params, place));
     else if (isTurnTaken()) return; // when it is over, this is drawn again
     else if (place === null && !problem) say(status, words(run));
@@ -44,7 +47,9 @@ export function mount(element, api) {
 
   async function writeAgain({ run, params }, place) {
     answered = params;
+    writing = true;
     const reply = await question.ask({ run: run.id, shared: place, forced_id: null, params, replace: Boolean(run.live) });
+    writing = false;
     problem = Boolean(reply.problem);
     if (problem) { say(status, reply.problem); return; }
     if (api.store.get().run.id !== run.id) return;
@@ -68,6 +73,6 @@ function isReseeded(run, params) {
 
 function frozen(run, params, place) {
   if (place === null) return "Frozen. The sliders would write the same.";
-  if (isReseeded(run, params)) return "Frozen. Another seed draws other numbers: press Generate.";
+  if (isReseeded(run, params)) return "Frozen. Another seed gives other random numbers: press Generate.";
   return `Frozen. It would differ from step ${place}.`;
 }

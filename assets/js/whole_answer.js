@@ -34,7 +34,7 @@ function curvesOf(run, reread, isNarrow) {
     },
     {
       name: "Its rank", values: reread.chosenRank, at: (rank) => 1 - log(rank), marks: powers(run.vocabSize), mark: count,
-      say: (rank) => (rank === 1 ? "1, the likeliest" : count(rank)),
+      say: (rank) => (rank === 1 ? "1, the most likely" : count(rank)),
     },
   ];
 }

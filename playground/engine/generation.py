@@ -1,18 +1,94 @@
-"""One loop writes one answer or thirty. Shapes: R rows still writing, V vocabulary."""
+"""One loop writes an answer, token by token. Shapes: B rows, V vocabulary."""
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
+from playground.engine.arguments import whole_number, whole_numbers
 from playground.engine.kv_cache import KVCache
-from playground.engine.model import ContextFullError, Transformer
+from playground.engine.model import ContextFullError, check_room
 from playground.engine.params import SamplingParams
-from playground.engine.sampling import Distribution, Distributions, NoTokenError, draw_uniforms, row_seed
+from playground.engine.sampling import Distribution, Distributions, NoTokenError, draw_uniforms
 
 STOP_TOKEN, LENGTH, CONTEXT_FULL = "stop token", "length", "context full"
+
+# One's own step between the model and the stages: the text so far and its logits (V,) in, logits (V,) out.
+LogitsProcessor = Callable[[list[int], Tensor], Tensor]
+
+
+class DecoderConfig(Protocol):
+    num_layers: int
+    vocab_size: int
+    max_positions: int
+
+
+class Decoder(Protocol):
+    """What the loop asks of a model: ours, or one of transformers through playground.models.adapter.
+
+    It makes its pass inside `cache.one_pass(token_ids)`.
+    """
+
+    config: DecoderConfig
+    device: torch.device
+
+    def __call__(self, token_ids: Tensor, cache: KVCache, last_only: bool = False) -> Tensor:
+        """Logits (B, T, V) of new tokens (B, T), or (B, 1, V) of the last; the cache takes in keys and values."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What an answer is asked for: with the model, enough to write it again."""
+
+    prompt_ids: list[int]
+    params: SamplingParams
+    max_new_tokens: int = 64
+    stop_ids: list[int] = field(default_factory=list)
+    answer_ids: list[int] = field(default_factory=list)  # already in the answer, which goes on after them
+
+    @classmethod
+    def checked(cls, model: Decoder, prompt_ids, params, max_new_tokens=64, stop_ids=(), answer_ids=()) -> "Request":
+        """Takes numbers and vectors of numpy and torch too. Raises ValueError saying what is wrong."""
+        last = model.config.vocab_size - 1
+        prompt_ids = whole_numbers("prompt ids", prompt_ids, 0, last)
+        answer_ids = whole_numbers("answer ids", answer_ids, 0, last)
+        most = whole_number("max_new_tokens", max_new_tokens, 1)
+        stop_ids = [one for one in dict.fromkeys(whole_numbers("stop ids", stop_ids)) if one <= last]
+        if not prompt_ids:
+            raise ValueError("the prompt is empty: write at least one character")
+        if len(answer_ids) >= most:
+            raise ValueError(f"max_new_tokens must be above the {len(answer_ids)} tokens given, got {most}")
+        return cls(prompt_ids, params, most, stop_ids, answer_ids)
+
+    def begin(self, model: Decoder, cache: KVCache) -> tuple[list[int], int]:
+        """The text to go on from, and how many tokens there is room for, the text's included.
+
+        Raises ContextFullError, or ValueError for a cache of other layers, before anything runs.
+        """
+        check_room(model.config, cache, 0)
+        text, room = [*self.prompt_ids, *self.answer_ids], room_for(model, cache)
+        if len(text) > room:
+            raise ContextFullError(f"the prompt has {len(text)} tokens, but there is room for {room}: shorten it")
+        return text, room
+
+    def uniforms(self, seed: int, room: int) -> list[float]:
+        """The random number of each step that there can be."""
+        return draw_uniforms(seed, min(self.max_new_tokens, room + 1 - len(self.prompt_ids))).tolist()
+
+    def seen(self, written: Sequence[int], params: SamplingParams | None = None) -> list[int]:
+        """The token ids that penalties count when the answer is `written`, `answer_ids` included."""
+        return [*(self.prompt_ids if (params or self.params).penalty_counts_prompt else ()), *written]
+
+    def end(self, token_id: int, num_written: int, room: int) -> str | None:
+        """Why the answer ends with this token, its `num_written`-th, in a model and cache of `room` positions."""
+        if token_id in self.stop_ids:
+            return STOP_TOKEN
+        if num_written >= self.max_new_tokens:
+            return LENGTH
+        return CONTEXT_FULL if len(self.prompt_ids) + num_written > room else None
 
 
 @dataclass(frozen=True)
@@ -26,110 +102,67 @@ class Step:
     num_fed: int  # tokens that went through the model
     cache_bytes: list[int]  # per layer, after the pass
     stop_reason: str | None  # set on the last step
-
-
-@dataclass(frozen=True)
-class RowsStep:
-    """One forward pass of several answers."""
-
-    index: int
-    rows: list[int]  # which answers are still written
-    token_ids: list[int]  # the token each of them chose
-    distributions: list[Distribution]
-    uniforms: list[float]
-    num_fed: int  # tokens that went through the model, all rows together
-    cache_bytes: list[int]
-    stop_reasons: list[str | None]
+    request: Request
 
 
 def generate(
-    model: Transformer,
+    model: Decoder,
     prompt_ids: Sequence[int],
-    params: SamplingParams,
+    params: SamplingParams | None = None,
     cache: KVCache | None = None,
     max_new_tokens: int = 64,
     stop_ids: Sequence[int] = (),
     answer_ids: Sequence[int] = (),
+    logits_processors: Sequence[LogitsProcessor] = (),
 ) -> Iterator[Step]:
     """Yields a Step for each new token; stop iterating to cancel.
 
-    A cache that already holds the beginning of the text is used: only the rest is fed. `answer_ids` already stand in
-    the answer: steps are numbered on from them, with the random numbers and penalties that a whole run would have.
+    What the cache holds of the beginning of the text is not fed again, and what it holds of another text is dropped.
+    `answer_ids` already stand in the answer: numbering, random numbers and penalties continue from there.
     Raises ValueError for an empty or unusable prompt, ContextFullError for one without room, NoTokenError naming
     the step.
     """
-    for step in generate_rows(model, prompt_ids, [params], cache, max_new_tokens, stop_ids, answer_ids):
-        yield Step(
-            step.index,
-            step.token_ids[0],
-            step.distributions[0],
-            step.uniforms[0],
-            step.num_fed,
-            step.cache_bytes,
-            step.stop_reasons[0],
-        )
-
-
-def generate_rows(
-    model: Transformer,
-    prompt_ids: Sequence[int],
-    row_params: Sequence[SamplingParams],
-    cache: KVCache | None = None,
-    max_new_tokens: int = 64,
-    stop_ids: Sequence[int] = (),
-    answer_ids: Sequence[int] = (),
-) -> Iterator[RowsStep]:
-    """Several answers to one prompt, each under its own settings and seed. One prefill; a finished row leaves."""
-    cache = cache or KVCache(model.config.num_layers)
-    _check_request(model, prompt_ids, row_params, cache, max_new_tokens, answer_ids)
-    rows, settings = list(range(len(row_params))), _without_seeds(row_params)
-    uniforms = [draw_uniforms(params.seed, max_new_tokens) for params in row_params]
-    texts = [[*prompt_ids, *answer_ids]]  # one text until the rows part after the prefill
-    limit = min(model.config.max_positions, cache.max_length or model.config.max_positions)
-
-    for index in range(len(answer_ids), max_new_tokens):
-        logits, num_fed = _feed_unseen(model, texts, cache)
-        if index == len(answer_ids) and len(rows) > 1:
-            cache.expand_rows(len(rows))
-            texts = [list(texts[0]) for _ in rows]
-            logits = logits.expand(len(rows), -1)
-        distributions = _distributions(logits, [settings[row] for row in rows], texts, len(prompt_ids), index)
-        marks = [float(uniforms[row][index]) for row in rows]
-        token_ids = _choose(distributions, marks)
-        for text, token_id in zip(texts, token_ids, strict=True):
-            text.append(token_id)
-        at_end = LENGTH if index + 1 == max_new_tokens else CONTEXT_FULL if len(texts[0]) > limit else None
-        stop_reasons = [STOP_TOKEN if token_id in stop_ids else at_end for token_id in token_ids]
-        yield RowsStep(index, rows, token_ids, distributions, marks, num_fed, cache.bytes_per_layer(), stop_reasons)
-
-        going_on = [place for place, reason in enumerate(stop_reasons) if reason is None]
-        if not going_on:
+    params, cache = params or SamplingParams(), KVCache.of(model) if cache is None else cache
+    request = Request.checked(model, prompt_ids, params, max_new_tokens, stop_ids, answer_ids)
+    text, room = request.begin(model, cache)
+    uniforms, told = request.uniforms(params.seed, room), None
+    for index in range(len(request.answer_ids), len(uniforms)):
+        logits, num_fed = feed_unseen(model, [text], cache, told)
+        told = cache.told
+        for process in logits_processors:
+            logits = _processed(process, text, logits)
+        distribution = _distribution(logits, request, text, index)
+        token_id = distribution.choose(uniforms[index])
+        text.append(token_id)
+        reason = request.end(token_id, index + 1, room)
+        bytes_per_layer = cache.bytes_per_layer()
+        yield Step(index, token_id, distribution, uniforms[index], num_fed, bytes_per_layer, reason, request)
+        if reason:
             return
-        if len(going_on) < len(rows):
-            cache.select_rows(going_on)
-            rows, texts = [rows[place] for place in going_on], [texts[place] for place in going_on]
 
 
-def sample_answers(
-    model: Transformer,
-    prompt_ids: Sequence[int],
-    params: SamplingParams,
-    n: int = 30,
-    max_new_tokens: int = 64,
-    stop_ids: Sequence[int] = (),
-) -> list[list[int]]:
-    """n answers, each cut before its first stop id. Row i is what `generate` writes with `row_seed(params.seed, i)`."""
-    answers: list[list[int]] = [[] for _ in range(n)]
-    for step in generate_rows(model, prompt_ids, answer_params(params, n), None, max_new_tokens, stop_ids):
-        for row, token_id in zip(step.rows, step.token_ids, strict=True):
-            if token_id not in stop_ids:
-                answers[row].append(token_id)
-    return answers
+def feed_unseen(
+    model: Decoder, texts: list[list[int]], cache: KVCache, told: tuple[Tensor, ...] | None
+) -> tuple[Tensor, int]:
+    """Feeds what the cache has not seen: prefill, decode step, chunk, or without a cache everything.
+
+    Returns the logits (B, V) of the last tokens, and how many tokens were fed. `told`: what the cache had been told
+    after the last pass over these texts. If that has changed, it keeps what it holds of the text and drops the rest.
+    """
+    if cache.told is not told:
+        with cache.all_or_nothing():
+            cache.keep_common(texts[0])
+            return feed_unseen(model, texts, cache, cache.told)
+    unseen = torch.tensor([text[cache.position :] for text in texts], device=model.device)
+    # Inference mode is quicker than no_grad: small operations spare the bookkeeping of gradients.
+    with torch.inference_mode():
+        logits = model(unseen, cache, last_only=True)[:, -1].float()
+    return logits.clone(), unseen.numel()  # a tensor like any other again
 
 
-def answer_params(params: SamplingParams, n: int) -> list[SamplingParams]:
-    """The same settings n times, each with the seed of its row."""
-    return [replace(params, seed=row_seed(params.seed, row)) for row in range(n)]
+def room_for(model: Decoder, cache: KVCache) -> int:
+    """Tokens that the model has positions for and the cache takes in."""
+    return min(model.config.max_positions, cache.max_length or model.config.max_positions)
 
 
 def timed(items: Iterable) -> Iterator[tuple]:
@@ -144,85 +177,17 @@ def timed(items: Iterable) -> Iterator[tuple]:
         yield item, time.perf_counter() - start
 
 
-def _feed_unseen(model: Transformer, texts: list[list[int]], cache: KVCache) -> tuple[Tensor, int]:
-    """Feeds what the cache has not seen: prefill, decode step, chunk, or without a cache everything. (R, V) logits."""
-    unseen = torch.tensor([text[cache.position :] for text in texts], device=model.device)
-    with torch.inference_mode():  # quicker than no_grad: small operations spare the bookkeeping of gradients
-        logits = model(unseen, cache, last_only=True)[:, -1].float()
-    return logits.clone(), unseen.numel()  # a tensor like any other again
+def _distribution(logits: Tensor, request: Request, text: list[int], index: int) -> Distribution:
+    seen = request.seen(text[len(request.prompt_ids) :]) if request.params.penalizes else []
+    try:
+        return Distributions.checked(logits, request.params, [seen])[0]
+    except NoTokenError as error:
+        raise NoTokenError(f"step {index}: {error}") from None
 
 
-def _without_seeds(row_params: Sequence[SamplingParams]) -> list[SamplingParams]:
-    """The settings of each row; rows that differ in nothing but the seed share one object."""
-    if len(row_params) == 1:
-        return list(row_params)
-    known: dict[SamplingParams, SamplingParams] = {}
-    bare = [replace(params, seed=0) for params in row_params]
-    return [known.setdefault(params, params) for params in bare]
-
-
-def _distributions(
-    logits: Tensor, settings: list[SamplingParams], texts: list[list[int]], prompt_length: int, index: int
-) -> list[Distribution]:
-    """One Distribution a row. Rows that share their settings are worked out together."""
-    groups: dict[int, list[int]] = {}
-    for place, params in enumerate(settings):
-        groups.setdefault(id(params), []).append(place)
-    distributions: list[Distribution | None] = [None] * len(settings)
-    for places in groups.values():
-        params, seen = settings[places[0]], None
-        if params.penalizes:
-            start = 0 if params.penalty_counts_prompt else prompt_length
-            seen = [texts[place][start:] for place in places]
-        try:
-            group = Distributions.checked(logits if len(groups) == 1 else logits[places], params, seen)
-        except NoTokenError as error:
-            raise NoTokenError(f"step {index}: {error}") from None
-        for row, place in enumerate(places):
-            distributions[place] = group[row]
-    return distributions
-
-
-def _choose(distributions: list[Distribution], marks: list[float]) -> list[int]:
-    token_ids = [0] * len(marks)
-    groups: dict[int, list[int]] = {}
-    for place, distribution in enumerate(distributions):
-        groups.setdefault(id(distribution.batch), []).append(place)
-    for places in groups.values():
-        batch = distributions[places[0]].batch
-        chosen = batch.choose([marks[place] for place in places])
-        batch.let_go()
-        for place, token_id in zip(places, chosen, strict=True):
-            token_ids[place] = token_id
-    return token_ids
-
-
-def _check_request(
-    model: Transformer,
-    prompt_ids: Sequence[int],
-    row_params: Sequence[SamplingParams],
-    cache: KVCache,
-    max_new_tokens: int,
-    answer_ids: Sequence[int],
-) -> None:
-    vocab_size, positions = model.config.vocab_size, model.config.max_positions
-    if not len(prompt_ids):
-        raise ValueError("the prompt is empty: write at least one character")
-    for name, ids in (("prompt", prompt_ids), ("answer", answer_ids)):
-        if len(ids) and (min(ids) < 0 or max(ids) >= vocab_size):
-            raise ValueError(f"{name} ids must lie from 0 to {vocab_size - 1}, got {min(ids)} to {max(ids)}")
-    if not row_params:
-        raise ValueError("at least one answer must be asked for")
-    if max_new_tokens < 1:
-        raise ValueError(f"max_new_tokens must be at least 1, got {max_new_tokens}")
-    if len(answer_ids) >= max_new_tokens:
-        raise ValueError(f"max_new_tokens must be above the {len(answer_ids)} tokens given, got {max_new_tokens}")
-    room = min(positions, cache.max_length or positions)
-    length = len(prompt_ids) + len(answer_ids)
-    if length > room:
-        raise ContextFullError(f"the prompt has {length} tokens, but there is room for {room}: shorten it")
-    if cache.position >= length:
-        raise ValueError(
-            f"the cache already holds {cache.position} tokens and the prompt has {length}: "
-            "nothing is left to feed; reset or crop the cache"
-        )
+def _processed(process: LogitsProcessor, text: list[int], logits: Tensor) -> Tensor:
+    """(1, V) after one's own function."""
+    changed = torch.as_tensor(process(list(text), logits[0].clone())).clone()
+    if changed.shape != logits.shape[1:]:
+        raise ValueError(f"a logits processor must give {tuple(logits.shape[1:])} logits, got {tuple(changed.shape)}")
+    return changed.float()[None]

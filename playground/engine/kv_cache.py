@@ -1,135 +1,53 @@
-"""What a decoder keeps between steps: the keys and values of every token seen, layer by layer.
+"""What a decoder keeps between steps: the keys and values of the tokens seen, layer by layer.
 
-Shapes: B batch rows, KV key/value heads, T new tokens, S stored tokens, D head size; keys are stored after rotary.
-Method names follow the Cache protocol of transformers, so that its models accept these caches too.
+Shapes: B batch rows, KV key/value heads, T new tokens, S stored tokens, D head size. Method names follow the Cache
+protocol of transformers, so that its models accept these caches too.
 """
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
 
-FIRST_CAPACITY = 64  # tokens; a growing buffer doubles from here
-
-
-class CacheFullError(ValueError):
-    """A fixed buffer has no room for the tokens offered; nothing was stored."""
-
-
-class LayerCache:
-    """Grows: keeps every token in a buffer that doubles when full, so that a token costs one row, not a copy of all."""
-
-    def __init__(self) -> None:
-        self.length = 0
-        self._keys: Tensor | None = None  # (B, KV, capacity, D)
-        self._values: Tensor | None = None
-
-    def update(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Stores the T new rows; returns all S, the new ones last. They are views: read them before the next update."""
-        num_new = keys.shape[2]
-        self._reserve(self.length + num_new, keys, values)
-        self._keys.narrow(2, self.length, num_new).copy_(keys)
-        self._values.narrow(2, self.length, num_new).copy_(values)
-        self.length += num_new
-        return self.stored()
-
-    def stored(self) -> tuple[Tensor, Tensor]:
-        """(B, KV, S, D) keys and values."""
-        return self._keys.narrow(2, 0, self.length), self._values.narrow(2, 0, self.length)
-
-    @property
-    def num_bytes(self) -> int:
-        return 0 if self._keys is None else self.allocated_bytes // self._keys.shape[2] * self.length
-
-    @property
-    def allocated_bytes(self) -> int:
-        return 0 if self._keys is None else self._keys.nbytes + self._values.nbytes
-
-    def crop(self, length: int) -> None:
-        self.length = min(self.length, length)
-
-    def map_rows(self, change: Callable[[Tensor], Tensor]) -> None:
-        """Replaces both buffers by `change` of them: clones, repeats or picks rows."""
-        if self._keys is not None:
-            self._keys, self._values = change(self._keys), change(self._values)
-
-    def _reserve(self, length: int, keys: Tensor, values: Tensor) -> None:
-        if self._keys is None:
-            self._keys, self._values = self._longer(keys[:, :, :0], length), self._longer(values[:, :, :0], length)
-        elif keys.shape[0] != self._keys.shape[0]:
-            raise ValueError(f"the cache holds {self._keys.shape[0]} rows, got keys of {keys.shape[0]}")
-        elif length > self._keys.shape[2]:
-            self._keys, self._values = self._longer(self._keys, length), self._longer(self._values, length)
-
-    @torch.inference_mode(False)  # a buffer made in inference mode could not be written outside of it
-    def _longer(self, stored: Tensor, length: int) -> Tensor:
-        """A buffer with room for `length` tokens that begins with `stored`."""
-        rows, heads, old, size = stored.shape
-        buffer = stored.new_empty(rows, heads, self._capacity(length), size)
-        buffer.narrow(2, 0, old).copy_(stored)
-        return buffer
-
-    def _capacity(self, length: int) -> int:
-        capacity = FIRST_CAPACITY
-        while capacity < length:
-            capacity *= 2
-        return capacity
-
-
-class StaticLayerCache(LayerCache):
-    """A buffer of `max_length` tokens, allocated whole at the first token, as CUDA graphs and fixed budgets want it."""
-
-    def __init__(self, max_length: int) -> None:
-        super().__init__()
-        self.max_length = max_length
-
-    @property
-    def num_bytes(self) -> int:
-        return self.allocated_bytes  # an empty place costs as much as a filled one
-
-    def _capacity(self, length: int) -> int:
-        return self.max_length
-
-    def _reserve(self, length: int, keys: Tensor, values: Tensor) -> None:
-        if length > self.max_length:
-            raise CacheFullError(
-                f"a static cache of {self.max_length} tokens cannot take {length}: "
-                "make max_length larger or ask for fewer tokens"
-            )
-        super()._reserve(length, keys, values)
-
-
-class NoCache(LayerCache):
-    """Keeps nothing: every step is fed the whole text again."""
-
-    def update(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        return keys, values
-
-
-KINDS = ("dynamic", "none", "static")
+from playground.engine.arguments import whole_number, whole_numbers
+from playground.engine.cache_kinds import KINDS, LayerCache, NoCache, StaticLayerCache
 
 
 class KVCache:
-    """One request's cache, a LayerCache for each layer.
+    """One request's cache: a LayerCache for each layer, and the token ids that they hold.
 
     `position` is a plain int: how many tokens have been seen, and so the position of the next one.
     """
 
-    def __init__(self, num_layers: int, kind: str = "dynamic", max_length: int | None = None) -> None:
-        if kind not in KINDS:
-            raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
-        if (kind == "static") != (max_length is not None):
-            raise ValueError("max_length goes with kind='static', and only with it")
-        if max_length is not None and max_length < 1:
-            raise ValueError(f"max_length must be at least 1, got {max_length}")
-        make = {"dynamic": LayerCache, "none": NoCache, "static": lambda: StaticLayerCache(max_length)}[kind]
-        self.kind = kind
-        self.max_length = max_length
-        self.layers = [make() for _ in range(num_layers)]
+    def __init__(
+        self, num_layers: int, kind: str | LayerCache | Sequence[LayerCache] = "dynamic", max_length: int | None = None
+    ) -> None:
+        """kind: one of KINDS, a layer (or its class) that all are like, or one for each layer; max_length in tokens."""
+        num_layers = whole_number("num_layers", num_layers)
+        is_one = isinstance(kind, str | type | LayerCache)
+        kinds = [_layer(kind, max_length)] * num_layers if is_one else [_layer(one, max_length) for one in kind]
+        if len(kinds) != num_layers:
+            raise ValueError(f"{len(kinds)} kinds of layer were given for a cache of {num_layers} layers")
+        if len({isinstance(layer, NoCache) for layer in kinds}) > 1:
+            raise ValueError("either all layers keep tokens or none does: the others could not be fed alike")
+        self.layers = [copy.copy(layer) for layer in kinds]
+        self.reset()
+
+    @classmethod
+    def of(cls, model, kind: str | LayerCache | Sequence[LayerCache] = "dynamic", max_length: int | None = None):
+        """An empty cache with as many layers as the model."""
+        return cls(model.config.num_layers, kind, max_length)
 
     @property
     def position(self) -> int:
-        return self.layers[0].length
+        return self.layers[0].seen if self.layers else 0
+
+    @property
+    def max_length(self) -> int | None:
+        """Tokens that it can take in; None: as many as come."""
+        return min((layer.max_length for layer in self.layers if layer.max_length is not None), default=None)
 
     @property
     def num_bytes(self) -> int:
@@ -143,47 +61,153 @@ class KVCache:
     def bytes_per_layer(self) -> list[int]:
         return [layer.num_bytes for layer in self.layers]
 
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """If anything ends the `with` early, an interrupt too, the cache is left as it was."""
+        before, told = [dict(vars(layer)) for layer in self.layers], self.told
+        try:
+            yield
+        except BaseException:  # passes never write over what is stored, so what there was is all there
+            for layer, state in zip(self.layers, before, strict=True):
+                vars(layer).update(state)
+            self.told = told
+            raise
+
+    @contextmanager
+    def one_pass(self, token_ids: Tensor) -> Iterator[None]:
+        """Around a pass of a model over these ids (B, T): all or nothing, and the cache learns what it holds."""
+        start, known = self.position, self.num_told
+        with self.all_or_nothing():
+            yield
+        if known == start < self.position:  # else this kind keeps nothing, or somebody has not told what it holds
+            few = self.told if len(self.told) < 64 else (self.token_ids,)
+            self.told = (*few, token_ids.detach().cpu().clone())
+
+    @property
+    def num_told(self) -> int:
+        return sum([ids.shape[1] for ids in self.told])
+
+    @property
+    def token_ids(self) -> Tensor:
+        """(B, tokens seen) what it holds, as far as it was told."""
+        return torch.cat(self.told, 1) if self.told else torch.empty(0, 0, dtype=torch.long)
+
+    def keep_common(self, token_ids: Sequence[int]) -> int:
+        """Keeps what it holds of the beginning of this text and drops the rest. Returns how many tokens it holds now.
+
+        At least the last token of the text is left to be fed. Raises ValueError for a batch of rows, and where it was
+        filled without being told with what.
+        """
+        rows = self.token_ids.tolist()
+        if self.num_told != self.position:
+            raise ValueError(
+                f"the cache holds {self.position} tokens but knows only {self.num_told} of them: "
+                "fill it through a model of this project, or reset it"
+            )
+        if len(rows) > 1:
+            raise ValueError(f"the cache holds {len(rows)} texts; a prompt can go on from one")
+        held = rows[0] if rows else []
+        most = min(len(held), max(len(token_ids) - 1, 0))
+        common = next((place for place in range(most) if held[place] != token_ids[place]), most)
+        if common < self.position:
+            # What a forgetting kind has dropped can't be had back: then it begins anew.
+            self.truncate(common if all(layer.can_go_back_to(common) for layer in self.layers) else 0)
+        return self.position
+
     def update(self, keys: Tensor, values: Tensor, layer_idx: int, *_unused, **_also) -> tuple[Tensor, Tensor]:
         """(B, KV, T, D) in, (B, KV, S, D) out. Further arguments of transformers' protocol are not needed here."""
-        return self.layers[layer_idx].update(keys, values)
-
-    def key_positions(self, num_new: int) -> Tensor:
-        """(S,) the position of each key that `update` will return for `num_new` new tokens."""
-        return torch.arange(self.position + num_new)
+        if layer_idx >= len(self.layers):
+            raise ValueError(f"the cache has {len(self.layers)} layers, the model asks for layer {layer_idx + 1}")
+        return self.layers[layer_idx].update(keys, values)[:2]
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
-        return self.layers[layer_idx].length
+        return self.layers[layer_idx].seen
 
     def get_query_offset(self, layer_idx: int = 0) -> int:
         """The position of the first new token."""
-        return self.layers[layer_idx].length
+        return self.layers[layer_idx].seen
 
     def get_mask_sizes(self, query_length: int, layer_idx: int = 0) -> tuple[int, int]:
-        """(S, position of the first key), as transformers builds its mask."""
-        return self.layers[layer_idx].length + query_length, 0
+        """(S, position of the first key): transformers assumes that the keys are consecutive."""
+        layer = self.layers[layer_idx]
+        positions = layer.upcoming(query_length)
+        if query_length == 1 or not layer.forgets:
+            return len(positions), layer.seen + query_length - len(positions)
+        raise ValueError(
+            "a cache that forgets needs a mask of its own for several tokens at once: "
+            "give the model to playground.models.adapter first, or feed one token at a time"
+        )
 
-    def clone(self) -> "KVCache":
-        twin = KVCache(len(self.layers), self.kind, self.max_length)
-        for ours, theirs in zip(self.layers, twin.layers, strict=True):
-            theirs.length, theirs._keys, theirs._values = ours.length, ours._keys, ours._values
-            theirs.map_rows(torch.clone)
+    def clone(self, rows: Sequence[int] | None = None) -> "KVCache":
+        """A copy; with `rows`, only these rows, in this order."""
+        twin = copy.copy(self)
+        twin.layers = [copy.copy(layer) for layer in self.layers]
+        if rows is None:
+            twin.change_buffers(torch.clone)
+        else:
+            twin._pick(whole_numbers("rows", rows))
         return twin
 
     def reset(self) -> None:
         """Empty, as for a new prompt."""
-        self.layers = KVCache(len(self.layers), self.kind, self.max_length).layers
-
-    def crop(self, length: int) -> None:
-        """Forgets all tokens from position `length` on."""
+        self.told: tuple[Tensor, ...] = ()  # token ids (B, T), pass by pass
         for layer in self.layers:
-            layer.crop(length)
+            layer.clear()
 
-    def expand_rows(self, count: int) -> None:
-        """One row becomes `count` rows that share a past: prefill once, answer many times."""
+    def truncate(self, length: int) -> None:
+        """Forgets all tokens from position `length` on. (`crop` of transformers counts from the end.)
+
+        Raises ValueError where earlier ones are gone already, and then changes nothing.
+        """
+        length = whole_number("the length of a cache", length)
+        if not all(layer.can_go_back_to(length) for layer in self.layers):
+            raise ValueError(f"this cache can't go back to {length} tokens: it has forgotten some of them")
         for layer in self.layers:
-            layer.map_rows(lambda tensor: tensor.repeat_interleave(count, dim=0))
+            layer.truncate(length)
+        self.told = (self.token_ids[:, :length],) if length else ()
 
     def select_rows(self, rows: Sequence[int]) -> None:
-        """Keeps these rows, in this order: drops finished ones, or reorders."""
+        """Keeps these rows, in this order: drops finished ones, repeats, or reorders."""
+        rows_now = max((len(layer) for layer in self.layers), default=0)
+        picked = whole_numbers("rows", rows, 0, rows_now - 1 if rows_now else None)
+        if not picked:
+            raise ValueError("a cache must keep at least one row")
+        moved = [row for row, source in enumerate(picked) if row != source]
+        sources = [picked[row] for row in moved]
+        if 2 * len(moved) > len(picked) or len(picked) > rows_now:
+            self._pick(picked)
+            return
+
+        def move(buffer: Tensor) -> Tensor:  # most stay where they are: a long past is not copied
+            if moved:
+                buffer[moved] = buffer[sources]
+            return buffer[: len(picked)]
+
+        self._pick(picked, move)
+
+    def _pick(self, rows: list[int], move: Callable[[Tensor], Tensor] | None = None) -> None:
+        self.change_buffers(move or (lambda buffer: buffer[rows]))
+        self.told = tuple(ids[rows] for ids in self.told)
+
+    def to(self, device: torch.device | str) -> "KVCache":
+        self.change_buffers(lambda tensor: tensor.to(device))
+        return self
+
+    def change_buffers(self, change: Callable[[Tensor], Tensor]) -> None:
+        """Of every layer."""
         for layer in self.layers:
-            layer.map_rows(lambda tensor: tensor[list(rows)])
+            layer.change_buffers(change)
+
+
+def _layer(kind: str | type[LayerCache] | LayerCache, max_length: int | None) -> LayerCache:
+    if isinstance(kind, type) and issubclass(kind, LayerCache):
+        kind = kind()
+    if isinstance(kind, LayerCache):
+        if max_length is not None:
+            raise ValueError("max_length goes with kind='static', and only with it")
+        return kind
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, or a LayerCache, got {kind!r}")
+    if (kind == "static") != (max_length is not None):
+        raise ValueError("max_length goes with kind='static', and only with it")
+    return KINDS[kind]() if max_length is None else StaticLayerCache(whole_number("max_length", max_length, 1))

@@ -4,13 +4,13 @@ Shapes: B batch rows, T new tokens, S keys seen (stored and new), V vocabulary, 
 H query heads, KV key/value heads, G = H / KV query heads that share one, D head size.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from playground.engine.cache_kinds import LayerCache
 from playground.engine.kv_cache import KVCache
 from playground.engine.taps import any_tap, offer_attention, offer_hidden
 
@@ -34,6 +34,7 @@ class ModelConfig:
     qk_norm: bool = True  # off for Llama and Qwen2
     qkv_bias: bool = False  # on for Qwen2
     tie_embeddings: bool = True
+    causal: bool = True  # off for an encoder: every token of a pass reads every other
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -48,6 +49,17 @@ class ModelConfig:
             raise ValueError(f"head_dim must be even for rotary positions, got {self.head_dim}")
 
 
+def check_room(config, cache: KVCache, num_new: int) -> None:
+    """Raises ValueError for a cache of another number of layers, ContextFullError where the positions end."""
+    if len(cache.layers) != config.num_layers:
+        raise ValueError(f"the cache has {len(cache.layers)} layers, the model {config.num_layers}")
+    if cache.position + num_new > config.max_positions:
+        raise ContextFullError(
+            f"{cache.position + num_new} tokens, but the model's context ends at {config.max_positions}: "
+            "shorten the prompt or ask for fewer new tokens"
+        )
+
+
 def rotary_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:
     """Cosines and signed sines of all positions, each (max_positions, D) (RoFormer, arXiv 2104.09864)."""
     frequencies = config.rope_theta ** (-torch.arange(0, config.head_dim, 2).float() / config.head_dim)
@@ -58,13 +70,16 @@ def rotary_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:
 
 def rotate(heads: Tensor, cos: Tensor, signed_sin: Tensor) -> Tensor:
     """Turns each pair (i, i + D/2) by its position's angle. heads (B, any, T, D); tables (T, D)."""
-    # Rolling by half swaps the two halves; the minus that one of them needs is already in the table.
-    return torch.addcmul(heads * cos, heads.roll(heads.shape[-1] // 2, -1), signed_sin)
+    first, second = heads.chunk(2, -1)  # the minus that one of them needs is already in the table
+    return torch.addcmul(heads * cos, torch.cat((second, first), -1), signed_sin)
 
 
-def causal_mask(query_positions: Tensor, key_positions: Tensor) -> Tensor:
-    """(T, S) True where a query may read a key: the key does not come after the query."""
-    return key_positions <= query_positions[:, None]
+def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
+    """x over its root mean square along the last axis, times the weight (arXiv 1910.07467)."""
+    # x beside -x has mean 0, so LayerNorm divides both by the root mean square of x. That is one kernel on a CPU, where
+    # torch's rms_norm is eight: for a single token it takes twice as long.
+    size = x.shape[-1]
+    return F.layer_norm(torch.cat((x, -x), -1), (2 * size,), eps=eps)[..., :size] * weight
 
 
 class Attention(nn.Module):
@@ -78,18 +93,19 @@ class Attention(nn.Module):
         self.k_norm = nn.Parameter(torch.ones(config.head_dim)) if config.qk_norm else None
         self.output = nn.Parameter(torch.empty(config.hidden_size, config.num_heads * config.head_dim))
 
-    def forward(
-        self, x: Tensor, rotary: tuple[Tensor, Tensor], mask: Tensor | None, cache: KVCache, layer: int
-    ) -> Tensor:
+    def forward(self, x: Tensor, rotary: tuple[Tensor, Tensor], cache: LayerCache, layer: int) -> Tensor:
         config = self.config
         batch, num_new, _ = x.shape
         heads = F.linear(x, self.qkv, self.qkv_bias).view(batch, num_new, -1, config.head_dim).transpose(1, 2)
         # Queries and keys are treated alike, so they go through norm and rotation together.
         turned, values = heads.split_with_sizes([config.num_heads + config.num_kv_heads, config.num_kv_heads], 1)
         if config.qk_norm:
-            turned = F.rms_norm(turned, (config.head_dim,), None, config.rms_norm_eps) * self._qk_norm()
+            turned = rms_norm(turned, self._qk_norm(), config.rms_norm_eps)
         queries, keys = rotate(turned, *rotary).split_with_sizes([config.num_heads, config.num_kv_heads], 1)
-        keys, values = cache.update(keys, values, layer)  # (B, KV, S, D)
+        keys, values, positions = cache.update(keys, values)  # (B, KV, S, D), (S,)
+        mask = cache.mask(positions, num_new) if config.causal else None
+        if mask is not None:
+            mask = mask.to(x.device).repeat(config.num_heads // config.num_kv_heads, 1)  # (G*T, S)
         # The G query heads of a group stand one below the other as G*T rows: they read the same keys, none is copied.
         queries = queries.reshape(batch, config.num_kv_heads, -1, config.head_dim)  # (B, KV, G*T, D)
         if any_tap():
@@ -121,21 +137,18 @@ class FeedForward(nn.Module):
 class Block(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.size, self.eps = (config.hidden_size,), config.rms_norm_eps
+        self.eps = config.rms_norm_eps
         self.attention_norm = nn.Parameter(torch.ones(config.hidden_size))
         self.attention = Attention(config)
         self.feed_forward_norm = nn.Parameter(torch.ones(config.hidden_size))
         self.feed_forward = FeedForward(config)
 
-    def forward(
-        self, x: Tensor, rotary: tuple[Tensor, Tensor], mask: Tensor | None, cache: KVCache, layer: int
-    ) -> Tensor:
+    def forward(self, x: Tensor, rotary: tuple[Tensor, Tensor], cache: LayerCache, layer: int) -> Tensor:
         if any_tap():
             offer_hidden(self, layer, x)
         # `forward` by name: torch's module call looks for hooks each time, which costs a small model 4 % of a step.
-        normed = F.rms_norm(x, self.size, self.attention_norm, self.eps)
-        x = x + self.attention.forward(normed, rotary, mask, cache, layer)
-        return x + self.feed_forward.forward(F.rms_norm(x, self.size, self.feed_forward_norm, self.eps))
+        x = x + self.attention.forward(rms_norm(x, self.attention_norm, self.eps), rotary, cache, layer)
+        return x + self.feed_forward.forward(rms_norm(x, self.feed_forward_norm, self.eps))
 
 
 class Transformer(nn.Module):
@@ -166,79 +179,17 @@ class Transformer(nn.Module):
     def forward(self, token_ids: Tensor, cache: KVCache, last_only: bool = False) -> Tensor:
         """Logits (B, T, V) of the new tokens (B, T), or (B, 1, V) of the last. The cache takes in keys and values.
 
-        Raises ContextFullError beyond `max_positions`, and CacheFullError: both before anything is stored.
+        Raises ContextFullError beyond `max_positions`, CacheFullError, and ValueError for a cache of another model.
+        Whatever ends it early, the cache is as it was.
         """
         num_new, start = token_ids.shape[1], cache.position
-        if start + num_new > self.config.max_positions:
-            raise ContextFullError(
-                f"{start + num_new} tokens, but the model's context ends at {self.config.max_positions}: "
-                "shorten the prompt or ask for fewer new tokens"
-            )
+        check_room(self.config, cache, num_new)
         rotary = self.cos[start : start + num_new], self.signed_sin[start : start + num_new]
-        mask = self.mask(num_new, cache)
         x = F.embedding(token_ids, self.embedding)  # (B, T, C)
-        for layer, block in enumerate(self.blocks):
-            x = block.forward(x, rotary, mask, cache, layer)
+        with cache.one_pass(token_ids):
+            for layer, (block, kept) in enumerate(zip(self.blocks, cache.layers, strict=True)):
+                x = block.forward(x, rotary, kept, layer)
         if last_only:
             x = x[:, -1:]
-        x = F.rms_norm(x, (self.config.hidden_size,), self.final_norm, self.config.rms_norm_eps)
+        x = rms_norm(x, self.final_norm, self.config.rms_norm_eps)
         return F.linear(x, self.embedding if self.head is None else self.head)
-
-    def mask(self, num_new: int, cache: KVCache) -> Tensor | None:
-        """(G*T, S) True where a new token may read a key; None where it may read all. Asked before the cache is fed."""
-        if num_new == 1:
-            return None  # one query, and no key after it
-        query_positions = torch.arange(cache.position, cache.position + num_new, device=self.device)
-        mask = causal_mask(query_positions, cache.key_positions(num_new).to(self.device))
-        return mask.repeat(self.config.num_heads // self.config.num_kv_heads, 1)
-
-    def load_checkpoint_tensors(self, tensors: dict[str, Tensor]) -> None:
-        """Takes the names of MiniMind, Qwen3 and Llama checkpoints.
-
-        Raises ValueError naming the first missing, unknown or misshapen tensor.
-        """
-        tensors = {name.removeprefix("model."): tensor for name, tensor in tensors.items()}
-        if self.head is None:
-            tensors.pop("lm_head.weight", None)
-        with torch.no_grad():
-            for name, ours in self._checkpoint_views():
-                theirs = tensors.pop(name, None)
-                if theirs is None:
-                    raise ValueError(f"the checkpoint has no tensor {name!r}")
-                if theirs.shape != ours.shape:
-                    raise ValueError(f"{name!r} has shape {tuple(theirs.shape)}, expected {tuple(ours.shape)}")
-                ours.copy_(theirs)
-        if tensors:
-            raise ValueError(f"the checkpoint holds {min(tensors)!r}, which this configuration has no place for")
-
-    def checkpoint_tensors(self) -> dict[str, Tensor]:
-        """The weights under the names of MiniMind and Qwen3 checkpoints."""
-        return {
-            name if name == "lm_head.weight" else f"model.{name}": view.detach().clone()
-            for name, view in self._checkpoint_views()
-        }
-
-    def _checkpoint_views(self) -> Iterator[tuple[str, Tensor]]:
-        """Each checkpoint name with the part of our (fused) parameters that it names."""
-        config = self.config
-        head_rows = [heads * config.head_dim for heads in (config.num_heads, config.num_kv_heads, config.num_kv_heads)]
-        yield "embed_tokens.weight", self.embedding
-        for layer, block in enumerate(self.blocks):
-            prefix, attention, feed_forward = f"layers.{layer}.", block.attention, block.feed_forward
-            yield prefix + "input_layernorm.weight", block.attention_norm
-            for letter, rows in zip("qkv", attention.qkv.split(head_rows), strict=True):
-                yield f"{prefix}self_attn.{letter}_proj.weight", rows
-            if config.qkv_bias:
-                for letter, rows in zip("qkv", attention.qkv_bias.split(head_rows), strict=True):
-                    yield f"{prefix}self_attn.{letter}_proj.bias", rows
-            if config.qk_norm:
-                yield prefix + "self_attn.q_norm.weight", attention.q_norm
-                yield prefix + "self_attn.k_norm.weight", attention.k_norm
-            yield prefix + "self_attn.o_proj.weight", attention.output
-            yield prefix + "post_attention_layernorm.weight", block.feed_forward_norm
-            for name, rows in zip(("gate", "up"), feed_forward.gate_up.chunk(2), strict=True):
-                yield f"{prefix}mlp.{name}_proj.weight", rows
-            yield prefix + "mlp.down_proj.weight", feed_forward.down
-        yield "norm.weight", self.final_norm
-        if self.head is not None:
-            yield "lm_head.weight", self.head

@@ -1,32 +1,22 @@
-"""The sliders' settings, and what the libraries mean by them."""
+"""The sliders' settings, checked once: see stages.py for what they do and where each may lie."""
 
 from dataclasses import dataclass
-from math import isfinite
+from functools import cached_property
+from typing import Any
 
+from playground.engine.arguments import number, whole_number
+from playground.engine.stages import RULES, SETTINGS, STAGES
 
-@dataclass(frozen=True)
-class Rule:
-    """What one library means by the sliders, read from the sources of transformers 5, MiniMind, vLLM v1, llama.cpp."""
-
-    order: tuple[str, ...]
-    past_p: bool = False  # top-p stops at the token that exceeds p, not at the one that reaches it
-    keep_ties: bool = False  # top-k keeps all tokens as likely as the k-th
-
-
-RULES = {
-    # Our own rule: transformers' order, but exactly k tokens (transformers keeps all ties; the lowest id wins here).
-    "transformers": Rule(("penalty", "temperature", "top-k", "top-p", "min-p")),
-    "minimind": Rule(("temperature", "penalty", "top-k", "top-p", "min-p"), past_p=True, keep_ties=True),
-    "vllm": Rule(("penalty", "temperature", "min-p", "top-k", "top-p"), keep_ties=True),
-    "llama.cpp": Rule(("penalty", "top-k", "top-p", "min-p", "temperature")),
-}
+MOST_SEEDS = 2**64  # the random generator knows no more
 
 
 @dataclass(frozen=True)
 class SamplingParams:
+    """Numbers of numpy and torch are taken like Python's own. Raises ValueError naming the setting, rule and value."""
+
     temperature: float = 1.0  # 0 means greedy
     top_k: int = 0  # 0 means off
-    top_p: float = 1.0  # 1 means off, 0 keeps the likeliest token only
+    top_p: float = 1.0  # 1 means off, 0 keeps the most likely token only
     min_p: float = 0.0  # 0 means off
     repetition_penalty: float = 1.0  # 1 means off
     presence_penalty: float = 0.0
@@ -34,31 +24,38 @@ class SamplingParams:
     penalty_counts_prompt: bool = True
     seed: int = 0
     rule: str = "transformers"
+    typical_p: float = 1.0  # 1 means off
+    top_n_sigma: float = 0.0  # 0 means off
 
     def __post_init__(self) -> None:
-        _check_number("temperature", self.temperature, 0, None)
-        _check_number("top_p", self.top_p, 0, 1)
-        _check_number("min_p", self.min_p, 0, 1)
-        _check_number("repetition_penalty", self.repetition_penalty, 0, None)
-        _check_number("presence_penalty", self.presence_penalty, None, None)
-        _check_number("frequency_penalty", self.frequency_penalty, None, None)
+        for setting in SETTINGS.values():
+            off = f"; {setting.off} turns it off"
+            take = whole_number if setting.whole else number
+            self._put(setting.field, take(setting.field, getattr(self, setting.field), setting.low, setting.high, off))
         if self.repetition_penalty == 0:
             raise ValueError("repetition_penalty must be above 0; 1 turns it off")
-        for name, off in (("top_k", "; 0 turns it off"), ("seed", "")):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise ValueError(f"{name} must be a whole number from 0 up{off}, got {value!r}")
-        if self.rule not in RULES:
+        self._put("seed", whole_number("seed", self.seed, 0, MOST_SEEDS - 1))
+        if not isinstance(self.rule, str) or self.rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}")
+        if not isinstance(self.penalty_counts_prompt, bool):
+            raise ValueError(f"penalty_counts_prompt must be True or False, got {self.penalty_counts_prompt!r}")
+
+    def _put(self, field: str, value: Any) -> None:
+        object.__setattr__(self, field, value)
+
+    @cached_property
+    def on(self) -> frozenset[str]:
+        """The names of the stages that do something."""
+        values = vars(self)
+        return frozenset(
+            name for name, stage in STAGES.items() if any(values[one.field] != one.off for one in stage.settings)
+        )
 
     @property
     def penalizes(self) -> bool:
-        return (self.repetition_penalty, self.presence_penalty, self.frequency_penalty) != (1, 0, 0)
+        return "penalty" in self.on
 
-
-def _check_number(name: str, value: object, low: float | None, high: float | None) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
-        raise ValueError(f"{name} must be a number, got {value!r}")
-    if (low is not None and value < low) or (high is not None and value > high):
-        span = f"from {low} up" if high is None else f"from {low} to {high}"
-        raise ValueError(f"{name} must be {span}, got {value}")
+    def not_off(self) -> dict[str, float]:
+        """The settings that do something, by field."""
+        values = {setting.field: getattr(self, setting.field) for setting in SETTINGS.values()}
+        return {field: value for field, value in values.items() if value != SETTINGS[field].off}

@@ -1,31 +1,39 @@
-"""From logits to a token: penalties, temperature, top-k, top-p, min-p, and the draw.
+"""From logits to a token: penalties, the stages, and the choice.
 
-Shapes: R rows (answers, or steps of one answer), V vocabulary. Every cut keeps the likeliest tokens, so once a row is
-ranked a stage is one number: how many of the ranking it keeps. Arithmetic is float64 on float32 logits, so that the
-browser, which counts in float64 too, keeps the same tokens.
+Shapes: R rows (answers, or steps of one answer), V vocabulary, K places of the ranking. Arithmetic is float64 on
+float32 logits, so that the browser, which counts in float64 too, keeps the same tokens.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
-from playground.engine.params import RULES, SamplingParams
-from playground.engine.stages import Cut, cuts_of, ranked_softmax
+from playground.engine.arguments import whole_numbers
+from playground.engine.params import SamplingParams
+from playground.engine.ranking import HEAD, Cut, Ranking, Walk
+from playground.engine.stages import RULES, STAGES
 
 
 class NoTokenError(ValueError):
     """The logits allow no choice: NaN, infinite, or nothing but -inf."""
 
 
+class Candidate(NamedTuple):
+    token_id: int
+    prob: float  # after all stages
+    model_prob: float
+    logit: float
+
+
 @dataclass(frozen=True)
-class Stage:
+class StageResult:
     """One card of the pipeline, for one row."""
 
     name: str
@@ -36,17 +44,16 @@ class Stage:
 
 
 class Distributions:
-    """What R rows of logits become under the settings. All is derived when asked for: a greedy loop never sorts."""
+    """What R rows of logits become under the settings.
 
-    def __init__(
-        self, logits: Tensor, params: SamplingParams, penalized: Tensor | None = None, ranking: Tensor | None = None
-    ) -> None:
-        """logits (R, V); penalized: the same after `penalize`; ranking: of `penalized`, where it is known already."""
+    Worked out when somebody asks, and only as deep as it takes: a greedy answer never ranks, others rank a few places.
+    """
+
+    def __init__(self, logits: Tensor, params: SamplingParams, ranking: Ranking | None = None) -> None:
+        """logits (R, V); ranking: the order of the penalised logits, where it is known."""
         self.logits = logits
         self.params = params
-        self.penalized = logits if penalized is None else penalized
-        if ranking is not None:
-            self.ranking = ranking  # a slider moves, the order of the tokens does not
+        self.order = Ranking(logits) if ranking is None else ranking
 
     @classmethod
     def checked(
@@ -56,7 +63,7 @@ class Distributions:
         penalized = penalize(logits, seen, params) if seen is not None and params.penalizes else logits
         if not all(map(isfinite, penalized.amax(-1).tolist())):
             raise NoTokenError(f"no token can be chosen: {_what_is_wrong(penalized)}")
-        return cls(logits, params, penalized)
+        return cls(logits, params, Ranking(penalized))
 
     def __len__(self) -> int:
         return len(self.logits)
@@ -64,73 +71,106 @@ class Distributions:
     def __getitem__(self, row: int) -> "Distribution":
         return Distribution(self, row)
 
-    @cached_property
+    def only(self, rows: Sequence[int], params: SamplingParams | None = None) -> "Distributions":
+        """These rows, perhaps under other settings with the same penalties: what is known of the order is kept."""
+        if list(rows) == list(range(len(self))):
+            return self if params is None else Distributions(self.logits, params, self.order)
+        return Distributions(self.logits[list(rows)], params or self.params, self.order.only(list(rows)))
+
+    @property
+    def penalized(self) -> Tensor:
+        """(R, V) logits that the stages see."""
+        return self.order.logits
+
+    @property
     def ranking(self) -> Tensor:
-        return rank(self.penalized)
+        """(R, V) token ids, most likely first; the lowest id first among equals."""
+        return torch.from_numpy(self.order.whole.copy())
 
     @cached_property
-    def _scores(self) -> Tensor:
-        """(R, V) float64, likeliest first, 0 for the likeliest."""
-        scores = self.penalized.gather(-1, self.ranking).double()
-        return scores.sub_(scores[:, :1].clone())
+    def head(self) -> Walk:
+        """As much of the ranking as nearly always decides."""
+        return Walk(self.order.rows, self.order.head if self._can_be_cut_short else self.order.whole, self.params)
+
+    @property
+    def _can_be_cut_short(self) -> bool:
+        """Are the most likely tokens enough to work out the stages?"""
+        return not any(STAGES[name].needs_all for name in self.params.on)
 
     @cached_property
+    def walk(self) -> Walk:
+        """As much of the ranking as holds all candidates."""
+        if self.head.decides:
+            return self.head
+        if self._can_be_cut_short and any(STAGES[name].keep for name in self.params.on):
+            wider = Walk(self.order.rows, self.order.whole[:, : 4 * HEAD], self.params)
+            if wider.decides:
+                return wider
+        return self._whole_walk
+
+    @cached_property
+    def _whole_walk(self) -> Walk:
+        return Walk(self.order.rows, self.order.whole, self.params)
+
+    @property
     def cuts(self) -> list[Cut]:
         """The stages in the order of the rule."""
-        return cuts_of(self._scores, self.params)
+        return self.walk.cuts
 
-    @cached_property
+    @property
     def num_candidates(self) -> Tensor:
         """(R,) how many tokens can still be chosen: the nucleus size."""
         if self.params.temperature == 0:
             return torch.ones(len(self), dtype=torch.long)
-        return self.cuts[-1].num_kept
-
-    @cached_property
-    def candidate_probs(self) -> Tensor:
-        """(R, K) float64, likeliest first; K is the largest number of candidates of any row."""
-        return self.probs_after(self.cuts[-1])
+        return torch.from_numpy(self.cuts[-1].num_kept)
 
     @property
-    def ranked_probs(self) -> Tensor:
-        """(R, V) float64, likeliest first."""
-        return F.pad(self.candidate_probs, (0, self.logits.shape[-1] - self.candidate_probs.shape[-1]))
+    def candidate_probs(self) -> Tensor:
+        """(R, K) float64 along the ranking; K is the last place that is left in any row."""
+        return torch.from_numpy(self.walk.probs.copy())
 
-    def probs_after(self, cut: Cut) -> Tensor:
-        """(R, K) as `candidate_probs`, when only the stages up to `cut` have been applied."""
-        return ranked_softmax(self._scores, cut.num_kept, cut.temperature)
+    @property
+    def probs(self) -> Tensor:
+        """(R, V) float64 by token id, after all stages; cut tokens have 0."""
+        return self.by_token_id(self.walk.probs)
 
-    def by_token_id(self, ranked: Tensor) -> Tensor:
-        """(R, K) numbers of the K first of the ranking, put at their token ids: (R, V) float32, elsewhere 0."""
-        numbers = torch.zeros(self.logits.shape, device=ranked.device)
-        return numbers.scatter_(-1, self.ranking[:, : ranked.shape[-1]], ranked.float())
+    @property
+    def entropy(self) -> Tensor:
+        """(R,) of `probs`, in nats."""
+        probs = self.candidate_probs
+        return (-torch.xlogy(probs, probs).sum(-1)).clamp(min=0) + 0.0  # of a single token 0, not -0
 
-    def choose(self, uniforms: Sequence[float]) -> list[int]:
-        """One token id a row: walk the candidates from the likeliest down until their sum passes the row's number."""
+    def by_token_id(self, ranked: np.ndarray) -> Tensor:
+        """(R, K) numbers along the ranking, put at their token ids: (R, V), elsewhere 0."""
+        ids = self.walk.ids if ranked.shape[-1] <= self.walk.ids.shape[-1] else self.order.whole
+        ids = torch.from_numpy(ids[:, : ranked.shape[-1]])
+        return torch.zeros(self.logits.shape, dtype=torch.float64).scatter_(-1, ids, torch.from_numpy(ranked))
+
+    def choose(self, uniforms: Sequence[float], rows: Sequence[int] | None = None) -> tuple[list[int], list[float]]:
+        """For each number in [0, 1) a token id of its row, and the token's probability after all stages.
+
+        Walks the candidates from the most likely down until their sum passes the number. Without `rows` one a row.
+        """
+        rows = list(range(len(self))) if rows is None else list(rows)
         if self.params.temperature == 0:
-            return np.argmax(self.penalized.cpu().numpy(), -1).tolist()  # the lowest id among equals
-        marks = torch.tensor(uniforms, dtype=torch.float64, device=self.candidate_probs.device)[:, None]
-        return self.ranking.gather(-1, self.places_of(marks))[:, 0].tolist()
-
-    def places_of(self, marks: Tensor) -> Tensor:
-        """(R, M) numbers in [0, 1), M a row: the places in the ranking that they fall on."""
-        reached = self.candidate_probs.cumsum(-1)
-        # Rounded sums may end below 1: the ruler is as long as they are, so that no mark lies behind its end.
-        places = torch.searchsorted(reached, marks * reached[:, -1:], right=True)
-        return places.minimum(self.num_candidates[:, None] - 1)
-
-    def let_go(self) -> None:
-        """Forgets the large numbers that can be worked out again: a recorded run keeps all its steps."""
-        for name in ("_scores", "candidate_probs"):
-            self.__dict__.pop(name, None)
+            best = self.order.rows.argmax(-1)  # the lowest id among equals
+            return best[rows].tolist(), [1.0] * len(rows)
+        token_ids, probs, further = self.head.choose(uniforms, rows)
+        if further:
+            need = sorted({rows[place] for place in further})
+            marks, at = [uniforms[place] for place in further], [need.index(rows[place]) for place in further]
+            found_ids, found_probs, _ = self.only(need)._whole_walk.choose(marks, at)
+            for place, token_id, prob in zip(further, found_ids, found_probs, strict=True):
+                token_ids[place], probs[place] = token_id, prob
+        return token_ids, probs
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Distribution:
     """One row: what the model says about the next token, and what the settings make of it."""
 
     batch: Distributions
-    row: int
+    row: int = 0
 
     @property
     def logits(self) -> Tensor:
@@ -140,64 +180,82 @@ class Distribution:
     @property
     def model_probs(self) -> Tensor:
         """(V,) softmax of the logits, before any stage."""
-        return torch.softmax(self.logits.double(), -1).float()
+        return torch.softmax(self.logits.double(), -1)
 
     @property
     def probs(self) -> Tensor:
         """(V,) after all stages; cut tokens have 0 and the whole sums to 1."""
-        return self._row.by_token_id(self._row.candidate_probs)[0]
+        return self._row.probs[0]
 
     @property
     def num_candidates(self) -> int:
-        return int(self.batch.num_candidates[self.row])
+        return int(self._row.num_candidates[0])
 
     @property
     def ranking(self) -> Tensor:
-        """(V,) token ids, likeliest first; the lowest id first among equals."""
+        """(V,) token ids, most likely first; the lowest id first among equals."""
         return self.batch.ranking[self.row]
 
     @property
     def entropy(self) -> float:
         """Of `probs`, in nats."""
-        probs = self._row.candidate_probs
-        return float(-torch.xlogy(probs, probs).sum())
+        return float(self._row.entropy[0])
 
     @property
-    def stages(self) -> list[Stage]:
-        row, stages, before = self._row, [], len(self.logits)
-        for cut in row.cuts:
-            kept = int(cut.num_kept[0])
-            probs = row.by_token_id(row.probs_after(cut))[0]
-            stages.append(Stage(cut.name, kept, float(cut.kept_mass[0]), kept < before, probs))
-            before = kept
-        return stages
+    def stages(self) -> list[StageResult]:
+        row, results = self._row, []
+        walk = row._whole_walk
+        before = walk.uncut
+        for cut in walk.cuts:
+            start, stop, cuts = int(cut.start[0]), int(cut.stop[0]), bool(cut.num_kept < before.num_kept)
+            mass = float(walk.probs_after(replace(before, temperature=cut.temperature))[0, start:stop].sum())
+            probs = row.by_token_id(walk.probs_after(cut))[0]
+            results.append(StageResult(cut.name, stop - start, mass if cuts else 1.0, cuts, probs))
+            before = cut
+        return results
+
+    @property
+    def candidate_ids(self) -> Tensor:
+        """Token ids that can still be chosen, most likely first."""
+        last = self._row.cuts[-1]
+        return torch.from_numpy(self._row.walk.ids[0, int(last.start[0]) : int(last.stop[0])])
+
+    def choose(self, uniform: float) -> int:
+        """The token that this number in [0, 1) falls on."""
+        return self.batch.choose([uniform], [self.row])[0][0]
+
+    def top(self, n: int = 10) -> list[Candidate]:
+        """The n most likely tokens under the settings, or as many as can be chosen."""
+        ids = self.candidate_ids[:n]
+        columns = (ids, self.probs[ids], self.model_probs[ids], self.logits[ids])
+        return [Candidate(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
+
+    def prob_of_any(self, token_ids: Sequence[int]) -> float:
+        """Of all these tokens together, after all stages."""
+        return float(self.probs[list(set(token_ids))].sum())
+
+    def __repr__(self) -> str:
+        first = ", ".join(f"{one.token_id}: {one.prob:.3g}" for one in self.top(3))
+        return f"<{self.num_candidates:,} of {len(self.logits):,} tokens can be chosen; {first} ...>"
 
     @property
     def _row(self) -> Distributions:
-        """This row alone, so that looking at one row of thirty does not work out the others."""
-        if len(self.batch) == 1:
-            return self.batch
-        row = slice(self.row, self.row + 1)
-        batch = self.batch
-        return Distributions(batch.logits[row], batch.params, batch.penalized[row], batch.ranking[row])
+        return self.batch.only([self.row])
 
 
-def next_token_distribution(logits: Tensor, params: SamplingParams, seen_ids: Sequence[int] = ()) -> Distribution:
-    """(V,) logits under the settings; `seen_ids` are the tokens that penalties count. Raises NoTokenError."""
-    return Distributions.checked(logits[None], params, [seen_ids])[0]
+def next_token_distribution(
+    logits: Tensor | Sequence[float], params: SamplingParams, seen_ids: Sequence[int] = ()
+) -> Distribution:
+    """(V,) logits under the settings; `seen_ids` are the tokens that penalties count.
 
-
-def rank(logits: Tensor) -> Tensor:
-    """(R, V) token ids, likeliest first; the lowest id first among equals."""
-    if logits.device.type != "cpu" or logits.dtype != torch.float32:
-        return logits.sort(dim=-1, descending=True, stable=True).indices
-    # numpy sorts plain integers many times faster than torch sorts floats with their places. The bits of a float32,
-    # negative ones with their low bits turned over, order as the float does; the token id breaks ties below them.
-    bits = (logits + 0.0).view(torch.int32)  # + 0.0 makes -0.0 equal to 0.0
-    ordered = (bits >> 31).bitwise_and_(0x7FFFFFFF).bitwise_xor_(bits)
-    keys = ordered.bitwise_not_().long().bitwise_left_shift_(32).bitwise_or_(torch.arange(logits.shape[-1]))
-    keys.numpy().sort(axis=-1)
-    return keys.bitwise_and_(0xFFFFFFFF)
+    Vectors of numpy are taken too. Raises NoTokenError, and ValueError for what is no vector or no token id.
+    """
+    logits = torch.as_tensor(logits)
+    if logits.ndim != 1 or not len(logits) or logits.is_complex() or logits.dtype == torch.bool:
+        raise ValueError(f"logits must be a vector of numbers, got shape {tuple(logits.shape)} of {logits.dtype}")
+    seen = whole_numbers("seen_ids", seen_ids, 0, len(logits) - 1)
+    own = logits.detach().to(torch.float32, copy=True)  # the caller may write into its vector again
+    return Distributions.checked(own[None], params, [seen])[0]
 
 
 def penalize(logits: Tensor, seen: Iterable[Sequence[int]], params: SamplingParams) -> Tensor:
@@ -219,7 +277,7 @@ def penalize(logits: Tensor, seen: Iterable[Sequence[int]], params: SamplingPara
 
 def draw_uniforms(seed: int, count: int) -> np.ndarray:
     """(count,) numbers in [0, 1), the i-th for step i: they depend on the seed alone, not on cache, batch, settings."""
-    return np.random.Generator(np.random.Philox(key=seed % 2**64)).random(count)
+    return np.random.Generator(np.random.Philox(key=seed)).random(count)
 
 
 def row_seed(seed: int, row: int) -> int:

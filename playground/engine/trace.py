@@ -8,9 +8,10 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from playground.engine.generation import Step
+from playground.engine.generation import Request, Step
 from playground.engine.params import SamplingParams
-from playground.engine.sampling import Distributions, rank
+from playground.engine.ranking import Ranking
+from playground.engine.sampling import Distributions
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Reread:
     distributions: Distributions
     chosen_ids: list[int]  # what each step's own random number picks now
     token_ids: list[int]  # the recorded path
+    forced: frozenset[int]
 
     @property
     def num_candidates(self) -> list[int]:
@@ -29,79 +31,118 @@ class Reread:
     @property
     def probs(self) -> Tensor:
         """(N, V) after all stages."""
-        return self.distributions.by_token_id(self.distributions.candidate_probs)
+        return self.distributions.probs
 
     @property
     def first_difference(self) -> int | None:
         """The first step that would pick another token; the path after it is then no longer this model's."""
-        pairs = zip(self.chosen_ids, self.token_ids, strict=True)
-        return next((index for index, (now, then) in enumerate(pairs) if now != then), None)
+        pairs = enumerate(zip(self.chosen_ids, self.token_ids, strict=True))
+        return next((step for step, (now, then) in pairs if now != then and step not in self.forced), None)
 
 
 class Trace:
-    """Logits over the whole vocabulary, tokens and random numbers of every step."""
+    """A recorded run, column by column; `steps` are views of it.
 
-    def __init__(self, steps: Iterable[Step], prompt_ids: Sequence[int] = (), seconds: Sequence[float] = ()) -> None:
-        self.steps = list(steps)
-        if not self.steps:
+    It knows what it was asked for, so that reading it again under its own settings never differs.
+    """
+
+    def __init__(
+        self,
+        steps: Iterable[Step],
+        seconds: Sequence[float] = (),
+        request: Request | None = None,
+        forced: Iterable[int] = (),
+    ) -> None:
+        """request: that of the first step, if not given; forced: steps whose token a person chose."""
+        steps = list(steps)
+        if not steps:
             raise ValueError("a trace needs at least one step")
-        self.prompt_ids = list(prompt_ids)
+        self.request = request or steps[0].request
+        if steps[0].index != len(self.request.answer_ids):
+            raise ValueError(f"a trace begins where its answer begins, not at step {steps[0].index}")
+        self.forced = frozenset(forced)
+        self.first_index = steps[0].index  # above 0 for an answer that went on from given tokens
+        self.logits = torch.stack([step.distribution.logits for step in steps]).cpu()  # (N, V) as the stages read them
+        self.token_ids = [step.token_id for step in steps]
+        self.uniforms = [step.uniform for step in steps]
+        self.num_fed = [step.num_fed for step in steps]
+        self.cache_bytes = [step.cache_bytes for step in steps]  # per step and layer
         self.seconds = list(seconds)
-        self.params: SamplingParams = self.steps[0].distribution.batch.params
+        self.stop_reason = steps[-1].stop_reason
 
     @classmethod
-    def record(cls, timed_steps: Iterable[tuple[Step, float]], prompt_ids: Sequence[int] = ()) -> "Trace":
+    def record(cls, timed_steps: Iterable[tuple[Step, float]]) -> "Trace":
         """Runs `timed(generate(...))` to its end."""
         pairs = list(timed_steps)
-        return cls([step for step, _ in pairs], prompt_ids, [seconds for _, seconds in pairs])
+        return cls([step for step, _ in pairs], [seconds for _, seconds in pairs])
+
+    def __len__(self) -> int:
+        return len(self.token_ids)
 
     @property
-    def token_ids(self) -> list[int]:
-        return [step.token_id for step in self.steps]
+    def params(self) -> SamplingParams:
+        return self.request.params
 
     @property
-    def stop_reason(self) -> str | None:
-        return self.steps[-1].stop_reason
+    def prompt_ids(self) -> list[int]:
+        return self.request.prompt_ids
+
+    @property
+    def steps(self) -> list[Step]:
+        distributions, last = self._under(self.params), len(self) - 1
+        return [
+            Step(
+                self.first_index + row,
+                self.token_ids[row],
+                distributions[row],
+                self.uniforms[row],
+                self.num_fed[row],
+                self.cache_bytes[row],
+                self.stop_reason if row == last else None,
+                self.request,
+            )
+            for row in range(len(self))
+        ]
+
+    @property
+    def num_bytes(self) -> int:
+        """Of the logits, and of their order, which is kept once it is known: 4 and 8 bytes a token."""
+        return 3 * self.logits.nbytes
 
     @cached_property
-    def logits(self) -> Tensor:
-        """(N, V) float32 on the CPU, as the model gave them."""
-        return torch.stack([step.distribution.logits for step in self.steps]).cpu()
+    def _ranking(self) -> Ranking:
+        return Ranking(self.logits)
 
-    @cached_property
-    def _ranking(self) -> Tensor:
-        return rank(self.logits)
+    def _under(self, params: SamplingParams) -> Distributions:
+        if not params.penalizes:
+            return Distributions(self.logits, params, self._ranking)
+        given = self.request.answer_ids
+        seen = [self.request.seen([*given, *self.token_ids[:row]], params) for row in range(len(self))]
+        return Distributions.checked(self.logits, params, seen)
 
     def reread(self, params: SamplingParams) -> Reread:
         """What `params` make of the recorded logits: kept tokens, probabilities, and the picks of the same numbers."""
-        if params.penalizes:
-            path = self.token_ids
-            start = self.prompt_ids if params.penalty_counts_prompt else []
-            seen = [start + path[:index] for index in range(len(path))]
-            distributions = Distributions.checked(self.logits, params, seen)
-        else:
-            distributions = Distributions(self.logits, params, ranking=self._ranking)
-        chosen = distributions.choose([step.uniform for step in self.steps])
-        return Reread(distributions, chosen, self.token_ids)
+        distributions = self._under(params)
+        chosen_ids, _ = distributions.choose(self.uniforms)
+        return Reread(distributions, chosen_ids, self.token_ids, self.forced)
 
     def to_frame(self, params: SamplingParams | None = None) -> pd.DataFrame:
         """One row a step; with `params`, as re-read under them."""
         reread = self.reread(params or self.params)
         model_probs = torch.softmax(self.logits.double(), -1)
         token_ids = torch.tensor(self.token_ids)[:, None]
-        candidates = reread.distributions.candidate_probs
         frame = pd.DataFrame(
             {
-                "step": range(len(self.steps)),
+                "step": range(self.first_index, self.first_index + len(self)),
                 "token_id": self.token_ids,
                 "model_prob": model_probs.gather(1, token_ids)[:, 0].numpy(),
                 "prob": reread.probs.gather(1, token_ids)[:, 0].numpy(),
-                "rank": ((self._ranking == token_ids).int().argmax(-1) + 1).numpy(),
+                "rank": ((self._ranking.whole == token_ids.numpy()).argmax(-1) + 1),
                 "num_candidates": reread.num_candidates,
-                "entropy": -torch.xlogy(candidates, candidates).sum(-1).numpy(),
-                "uniform": [step.uniform for step in self.steps],
-                "num_fed": [step.num_fed for step in self.steps],
-                "cache_bytes": [sum(step.cache_bytes) for step in self.steps],
+                "entropy": reread.distributions.entropy.numpy(),
+                "uniform": self.uniforms,
+                "num_fed": self.num_fed,
+                "cache_bytes": [sum(layers) for layers in self.cache_bytes],
             }
         )
         if self.seconds:

@@ -4,12 +4,13 @@ Shapes: KV key/value heads, D head size, C hidden size.
 """
 
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
-from playground.engine.model import Attention, Transformer
+from playground.engine.model import Attention, ModelConfig, Transformer
 
 
 def twin(model: Transformer) -> Transformer:
@@ -22,9 +23,7 @@ def twin(model: Transformer) -> Transformer:
 
 def unmasked(model: Transformer) -> Transformer:
     """Every token of a pass reads every other one, also those after it."""
-    second = twin(model)
-    second.mask = lambda num_new, cache: None
-    return second
+    return _with_attentions(model, replace(model.config, causal=False), lambda attention: attention)
 
 
 def with_scaled_feed_forward(model: Transformer, layer: int, factor: float) -> Transformer:
@@ -42,24 +41,29 @@ def with_kv_heads(model: Transformer, num_kv_heads: int) -> Transformer:
     An illustration. Nobody trained these weights to share heads; a model converted so is trained on afterwards
     (grouped-query attention, arXiv 2305.13245). Repeated heads give the same logits and cost more memory.
     """
+    config = replace(model.config, num_kv_heads=num_kv_heads)
+    return _with_attentions(model, config, lambda attention: _regrouped(attention, num_kv_heads))
+
+
+def _with_attentions(model: Transformer, config: ModelConfig, change: Callable[[Attention], Attention]) -> Transformer:
+    """Every layer's attention changed, and told of this configuration."""
     second = twin(model)
-    second.config = replace(model.config, num_kv_heads=num_kv_heads)
+    second.config = config
     for layer, block in enumerate(model.blocks):
         new_block = copy.copy(block)
         new_block._modules = dict(block._modules)
-        new_block.attention = _regrouped(block.attention, second.config.num_kv_heads)
+        new_block.attention = change(copy.copy(block.attention))
+        new_block.attention.config = config
         second.blocks[layer] = new_block
     return second
 
 
-def _regrouped(attention: Attention, num_kv_heads: int) -> Attention:
-    old = attention.config
-    regrouped = copy.copy(attention)
-    regrouped._parameters = dict(attention._parameters)
-    regrouped.config = replace(old, num_kv_heads=num_kv_heads)
+def _regrouped(regrouped: Attention, num_kv_heads: int) -> Attention:
+    old = regrouped.config
+    regrouped._parameters = dict(regrouped._parameters)
     sizes = [heads * old.head_dim for heads in (old.num_heads, old.num_kv_heads, old.num_kv_heads)]
     for name in ("qkv", "qkv_bias"):
-        tensor = getattr(attention, name)
+        tensor = getattr(regrouped, name)
         if tensor is not None:
             queries, keys, values = tensor.split(sizes)
             parts = [queries, *(_group(part, old.num_kv_heads, num_kv_heads) for part in (keys, values))]

@@ -7,10 +7,12 @@ d and the second rise by d.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from playground.engine.generation import Step, answer_params, generate, generate_rows
+from torch import Tensor
+
+from playground.engine.generation import Step, generate
 from playground.engine.params import SamplingParams
-from playground.engine.sampling import Distribution
-from playground.models.loading import LoadedModel
+from playground.models.rows import answer_rows, generate_rows
+from playground.models.text import LoadedModel
 
 BATCH_SIZES = (2, 4, 8, 30)
 GREEDY = SamplingParams(temperature=0)
@@ -40,12 +42,17 @@ def greedy_among_others(
 ) -> list[AmongOthers]:
     model, prompt_ids, stop_ids = loaded_model.model, loaded_model.prompt_ids(prompt), loaded_model.stop_ids
     alone = list(generate(model, prompt_ids, GREEDY, None, max_new_tokens, stop_ids))
-    gap = min(_gap(step.distribution) for step in alone)
+    gap = min(_gap(step.distribution.logits) for step in alone)
     results = []
     for rows in batch_sizes:
-        others = answer_params(SamplingParams(seed=1), rows - 1)
-        steps = generate_rows(model, prompt_ids, [GREEDY, *others], None, max_new_tokens, stop_ids)
-        among = [(step.token_ids[0], step.distributions[0]) for step in steps if step.rows[0] == 0]
+        batch = [(GREEDY, 0), *answer_rows(SamplingParams(seed=1), rows - 1)]
+        steps = generate_rows(model, prompt_ids, batch, None, max_new_tokens, stop_ids, share=False)
+        among = [
+            (step.token_ids[place], step.logits[step.branches[place]])
+            for step in steps
+            for place, row in enumerate(step.rows)
+            if row == 0
+        ]
         difference, flip = _compare(alone, among)
         texts = [
             loaded_model.tokenizer.decode([token_id for token_id in token_ids if token_id not in stop_ids])
@@ -55,15 +62,15 @@ def greedy_among_others(
     return results
 
 
-def _compare(alone: list[Step], among: list[tuple[int, Distribution]]) -> tuple[float, int | None]:
+def _compare(alone: list[Step], among: list[tuple[int, Tensor]]) -> tuple[float, int | None]:
     largest = 0.0
-    for step, (token_id, distribution) in zip(alone, among, strict=False):
-        largest = max(largest, float((step.distribution.logits - distribution.logits).abs().max()))
+    for step, (token_id, logits) in zip(alone, among, strict=False):
+        largest = max(largest, float((step.distribution.logits - logits).abs().max()))
         if token_id != step.token_id:
             return largest, step.index
     return largest, None
 
 
-def _gap(distribution: Distribution) -> float:
-    best, second = distribution.logits.topk(2).values.tolist()
+def _gap(logits: Tensor) -> float:
+    best, second = logits.topk(2).values.tolist()
     return best - second

@@ -8,9 +8,15 @@ import numpy as np
 import pandas as pd
 
 from playground.engine.params import SamplingParams
-from playground.experiments.answers import ANSWER_TOKENS, NUM_ANSWERS, TOKENS, AnswerSet
-from playground.experiments.answers_pool import AnswerRequest, draw_answer_sets
-from playground.models.loading import LoadedModel
+from playground.experiments.answers import (
+    ANSWER_TOKENS,
+    NUM_ANSWERS,
+    TOKENS,
+    AnswerRequest,
+    AnswerSet,
+    draw_answer_sets,
+)
+from playground.models.text import LoadedModel
 
 # What each axis of the page steps through. Top-k 0 means off: every token may be chosen.
 VALUES: dict[str, tuple[float, ...]] = {

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from playground.engine.generation import STOP_TOKEN
-from playground.experiments.answers import Answer, AnswerSet
-from playground.models.loading import LoadedModel
+from playground.experiments.answers import AnswerSet
+from playground.models.answers import Answer
+from playground.models.text import LoadedModel
 from playground.models.tokenizer import Tokenizer
 
 

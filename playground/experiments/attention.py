@@ -27,7 +27,7 @@ def attention_scores(model: Transformer, token_ids: Sequence[int], num_rows: int
 
 @torch.no_grad()
 def _last_rows(model: Transformer, token_ids: Sequence[int], num_rows: int | None, value: str) -> Tensor:
-    cache = KVCache(model.config.num_layers)
+    cache = KVCache.of(model)
     num_before = 0 if num_rows is None else max(0, len(token_ids) - num_rows)
     if num_before:  # as one more chunk, so that a long text needs no square of its length
         model(_batch(model, token_ids[:num_before]), cache, last_only=True)
@@ -89,10 +89,10 @@ def mask_need(model: Transformer, token_ids: Sequence[int], chunk_length: int = 
     chunk_length = min(chunk_length, len(token_ids) - 1)
     if chunk_length < 2:
         raise ValueError(f"three tokens are needed: one stored and a chunk of two, got {len(token_ids)}")
-    cache, differences = KVCache(model.config.num_layers), []
+    cache, differences = KVCache.of(model), []
     model(_batch(model, token_ids[:-1]), cache, last_only=True)
     for num_last in (1, chunk_length):
-        cache.crop(len(token_ids) - num_last)
+        cache.truncate(len(token_ids) - num_last)
         last = _batch(model, token_ids[-num_last:])
         masked, open_ = (one(last, cache.clone())[0, -1] for one in (model, unmasked(model)))
         differences.append(float((masked - open_).abs().max()))
@@ -114,13 +114,13 @@ class PassShapes:
 @torch.no_grad()
 def pass_shapes(model: Transformer, token_ids: Sequence[int], splits: Sequence[int]) -> list[PassShapes]:
     """Shapes read from the tensors of each pass, when the text is fed in pieces of `splits` tokens."""
-    cache, shapes = KVCache(model.config.num_layers), []
+    cache, shapes = KVCache.of(model), []
     for num_new in splits:
         past = cache.position
-        mask = model.mask(num_new, cache)
+        mask = cache.layers[0].mask(cache.layers[0].upcoming(num_new), num_new)
         with tapped(model, "queries") as queries, tapped(model, "keys") as keys, tapped(model, "weights") as weights:
             model(_batch(model, token_ids[past : past + num_new]), cache, last_only=True)
-        width = None if mask is None else (num_new, mask.shape[1])  # the engine repeats the rows once for each group
+        width = None if mask is None else tuple(mask.shape)
         shapes.append(PassShapes(past, num_new, *(tuple(tap[0].shape) for tap in (queries, keys, weights)), width))
     return shapes
 

@@ -31,11 +31,11 @@ class OnePass:
 def read_once(model: Transformer, token_ids: Sequence[int], kind: str, repeats: int = 5) -> OnePass:
     """The pass of a classifier: all tokens in, the logits of the last one out."""
     ids = torch.tensor([list(token_ids)], device=model.device)
-    cache = KVCache(model.config.num_layers, kind)
+    cache = KVCache.of(model, kind)
     with tapped(model, "queries") as queries, tapped(model, "keys") as keys:
         logits = model(ids, cache, last_only=True)
     num_fed, num_seen = queries[0].shape[2], keys[0].shape[2]
-    runs = (model(ids, KVCache(model.config.num_layers, kind), last_only=True) for _ in range(repeats))
+    runs = (model(ids, KVCache.of(model, kind), last_only=True) for _ in range(repeats))
     return OnePass(
         kind,
         num_fed,

@@ -8,16 +8,18 @@ import copy
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from playground.engine.generation import CONTEXT_FULL, LENGTH, STOP_TOKEN, Step, generate
+from playground.engine.generation import Decoder, Step, generate
 from playground.engine.kv_cache import KVCache
-from playground.engine.model import Transformer
+from playground.engine.model import Transformer, rotary_tables
 from playground.engine.params import SamplingParams
+from playground.experiments.altered import unmasked
 from playground.experiments.race import RaceTick, Run, race_runs
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 
 CHUNK = 16  # tokens of a chunked prefill
 FORMATS = {"bfloat16": torch.bfloat16, "float16": torch.float16}  # faults that are a number format
@@ -41,12 +43,12 @@ FAULTS = {
     ),
     "seed": Fault(
         "Another seed on one side",
-        "The cached side draws with seed + 1.",
+        "The cached side samples with seed + 1.",
         "Greedy: equal. Sampled: the logits are equal while the texts are, the random numbers are not.",
     ),
     "settings": Fault(
         "Sampling on one side only",
-        "The cached side samples, the other takes the likeliest token.",
+        "The cached side samples, the other takes the most likely token.",
         "Greedy: equal. Sampled: logits and random numbers are equal, the tokens part all the same.",
     ),
     "stream": Fault(
@@ -103,25 +105,26 @@ def clinic_runs(
         raise ValueError(
             "this fault needs a prompt of at least two tokens: a single one has no other to be mixed up with"
         )
-    num_layers = loaded.model.config.num_layers
     format_wanted = torch.float32 if in_float32 else FORMATS.get(fault)
     model = loaded.model if format_wanted is None else in_format(loaded.model, format_wanted)
 
-    def start(kind: str, model: Transformer = model, params: SamplingParams = params) -> Iterator[Step]:
-        return generate(model, prompt_ids, params, KVCache(num_layers, kind), max_new_tokens, loaded.stop_ids)
+    def start(kind: str, model: Decoder = model, params: SamplingParams = params) -> Iterator[Step]:
+        return generate(model, prompt_ids, params, KVCache.of(model, kind), max_new_tokens, loaded.stop_ids)
 
     def from_the_stream(kind: str) -> Iterator[Step]:
-        return _on_global_stream(model, prompt_ids, params, KVCache(num_layers, kind), max_new_tokens, loaded.stop_ids)
+        # Who else draws from Python's own global stream moves it on.
+        return start(kind, params=replace(params, seed=random.getrandbits(53)))
 
     def without_mask() -> Iterator[Step]:
-        seer, cache = _Seer(model, _NothingMasked), KVCache(num_layers)
-        _feed_in_chunks(seer, prompt_ids, cache)
+        open_model, cache = unmasked(model), KVCache.of(model)
+        _feed_in_chunks(open_model, prompt_ids, cache)
         num_fed = cache.position
-        for step in generate(seer, prompt_ids, params, cache, max_new_tokens, loaded.stop_ids):
+        for step in generate(open_model, prompt_ids, params, cache, max_new_tokens, loaded.stop_ids):
             yield step if step.index else replace(step, num_fed=num_fed + step.num_fed)
 
     def with_stale_cache() -> Iterator[Step]:
         cache = _filled(model, last_prompt_ids or list(reversed(prompt_ids)), len(prompt_ids) - 1)
+        cache.told = (torch.tensor([list(prompt_ids[: cache.position])]),)  # what it is taken for
         return generate(model, prompt_ids, params, cache, max_new_tokens, loaded.stop_ids)
 
     def off() -> Iterator[Step]:
@@ -135,7 +138,7 @@ def clinic_runs(
         case "stream":
             return lambda: from_the_stream("dynamic"), lambda: from_the_stream("none")
         case "position":
-            return lambda: start("dynamic", _Seer(model, _OneBehind)), off
+            return lambda: start("dynamic", _OneBehind(model)), off
         case "mask":
             return without_mask, off
         case "stale":
@@ -188,51 +191,33 @@ def hidden_fault(case: int) -> str:
     return random.Random(f"case {case}").choice(list(FAULTS))
 
 
-class _Seer:
-    """A model that is shown its cache through a view. Neither the model nor the cache is changed."""
+class _OneBehind:
+    """A model that is told, after the prompt, of one token less than its cache has seen. Neither of them is changed."""
 
-    def __init__(self, model: Transformer, view: type) -> None:
-        self.model, self.view = model, view
+    def __init__(self, model: Transformer) -> None:
+        self.model = model
         self.config, self.device = model.config, model.device
 
     def __call__(self, token_ids: Tensor, cache: KVCache, last_only: bool = False) -> Tensor:
-        return self.model(token_ids, self.view(cache), last_only)
+        return self.model(token_ids, _BehindView(cache), last_only)
 
 
-class _View:
-    """What the model asks of a cache, passed on."""
+class _BehindView:
+    """A cache that tells a wrong position, and everything else as it is."""
 
     def __init__(self, cache: KVCache) -> None:
-        self.cache = cache
+        self._cache = cache
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cache, name)
 
     @property
     def position(self) -> int:
-        return self.cache.position
-
-    def key_positions(self, num_new: int) -> Tensor:
-        return self.cache.key_positions(num_new)
-
-    def update(self, keys: Tensor, values: Tensor, layer: int) -> tuple[Tensor, Tensor]:
-        return self.cache.update(keys, values, layer)
-
-
-class _OneBehind(_View):
-    """After the prompt it says one token less than it has seen."""
-
-    @property
-    def position(self) -> int:
-        return max(0, self.cache.position - 1)
-
-
-class _NothingMasked(_View):
-    """Says that every key stands at position 0, where every query may read it."""
-
-    def key_positions(self, num_new: int) -> Tensor:
-        return torch.zeros(self.cache.position + num_new, dtype=torch.long)
+        return max(0, self._cache.position - 1)
 
 
 @torch.no_grad()
-def _feed_in_chunks(model: _Seer, prompt_ids: Sequence[int], cache: KVCache) -> None:
+def _feed_in_chunks(model: Transformer, prompt_ids: Sequence[int], cache: KVCache) -> None:
     """All but the last chunk, which is the run's own to feed."""
     while len(prompt_ids) - cache.position > CHUNK:
         model(torch.tensor([prompt_ids[cache.position : cache.position + CHUNK]], device=model.device), cache, True)
@@ -241,34 +226,16 @@ def _feed_in_chunks(model: _Seer, prompt_ids: Sequence[int], cache: KVCache) -> 
 @torch.no_grad()
 def _filled(model: Transformer, token_ids: Sequence[int], at_most: int) -> KVCache:
     """A cache that has seen these tokens, cut so that the next prompt still has something to feed."""
-    cache = KVCache(model.config.num_layers)
+    cache = KVCache.of(model)
     if at_most > 0:
         model(torch.tensor([list(token_ids[:at_most])], device=model.device), cache, True)
     return cache
 
 
-def _on_global_stream(
-    model: Transformer,
-    prompt_ids: Sequence[int],
-    params: SamplingParams,
-    cache: KVCache,
-    max_new_tokens: int,
-    stop_ids: Sequence[int],
-) -> Iterator[Step]:
-    """One token a call, each with a number from Python's own global stream: who else draws moves it on."""
-    text = list(prompt_ids)
-    for index in range(max_new_tokens):
-        drawn = replace(params, seed=random.getrandbits(53))
-        step = next(generate(model, text, drawn, cache, 1))
-        text.append(step.token_id)
-        full = CONTEXT_FULL if len(text) > model.config.max_positions else None
-        at_end = LENGTH if index + 1 == max_new_tokens else full
-        reason = STOP_TOKEN if step.token_id in stop_ids else at_end
-        yield replace(step, index=index, stop_reason=reason)
-        if reason:
-            return
-
-
 def in_format(model: Transformer, dtype: torch.dtype) -> Transformer:
     """The same weights in another number format; the model itself where it is in that format."""
-    return model if model.embedding.dtype == dtype else copy.deepcopy(model).to(dtype=dtype)
+    if model.embedding.dtype == dtype:
+        return model
+    other = copy.deepcopy(model).to(dtype=dtype)
+    other.cos, other.signed_sin = (table.to(other.cos) for table in rotary_tables(model.config))  # not rounded twice
+    return other

@@ -69,14 +69,15 @@ def cache_growth(
         start = cache.position
         for layer, pair in enumerate(stored):
             keys, values = (tensor[None, :, start:end] for tensor in pair)
-            filled = sum(kept.nbytes for kept in cache.update(keys, values, layer))
-            rows.append((step, layer, cache.layers[layer].length, filled, cache.layers[layer].allocated_bytes))
+            *kept, positions = cache.layers[layer].update(keys, values)
+            filled = sum(tensor.nbytes for tensor in kept)
+            rows.append((step, layer, len(positions), filled, cache.layers[layer].allocated_bytes))
     return pd.DataFrame(rows, columns=["step", "layer", "tokens", "filled_bytes", "allocated_bytes"])
 
 
 @torch.no_grad()
 def stored_rows(model: Transformer, token_ids: Sequence[int]) -> list[tuple[Tensor, Tensor]]:
     """What each layer keeps of a text: keys and values, each (KV, T, D)."""
-    cache = KVCache(model.config.num_layers)
+    cache = KVCache.of(model)
     model(torch.tensor([list(token_ids)], device=model.device), cache, last_only=True)
     return [tuple(tensor[0] for tensor in layer.stored()) for layer in cache.layers]

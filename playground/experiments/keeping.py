@@ -62,7 +62,7 @@ def changes(
         raise ValueError(f"no token can be added to {length} in a context of {model.config.max_positions}")
     changed[position], early[1] = new_id, early_id
     added = ids[-MOST_ADDED:][:room]
-    cache = KVCache(model.config.num_layers)
+    cache = KVCache.of(model)
     model(torch.tensor([ids], device=model.device), cache, last_only=True)
     before = _copies(cache)
     model(torch.tensor([added], device=model.device), cache, last_only=True)
@@ -127,7 +127,7 @@ def swap_caches(
     if not past_ids or not next_ids:
         raise ValueError("at least two tokens are needed: one to store, one to read it")
     past, following = (torch.tensor([list(ids)], device=model.device) for ids in (past_ids, next_ids))
-    cache = KVCache(model.config.num_layers)
+    cache = KVCache.of(model)
     anew = model(torch.cat([past, following], 1), cache)[0, -len(next_ids) :].float()
     cache.reset()
     model(past, cache, last_only=True)

@@ -29,7 +29,7 @@ def compare_kv_heads(model: Transformer, token_ids: Sequence[int]) -> list[KVHea
     ids = torch.tensor([list(token_ids)], device=model.device)
     log_probs, sizes = {}, {}
     for count in counts:
-        cache = KVCache(model.config.num_layers)
+        cache = KVCache.of(model)
         logits = (model if count == trained else with_kv_heads(model, count))(ids, cache)
         log_probs[count] = logits[0].double().log_softmax(-1)
         sizes[count] = cache.bytes_per_layer()[0]

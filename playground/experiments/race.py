@@ -17,7 +17,7 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.experiments.machine import machine
 from playground.experiments.work import tokens_fed_with_cache, tokens_fed_without_cache
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 
 ON, OFF = "on", "off"
 NOISY_SPREAD = 0.25  # of the median: repeats further apart than this make a run noisy
@@ -177,11 +177,10 @@ def race(
 
     Stop iterating to cancel. Raises what `generate` raises, before the first tick.
     """
-    num_layers = loaded.model.config.num_layers
     stop_ids = () if past_stop else loaded.stop_ids
 
     def run(kind: str) -> Iterator[Step]:
-        return generate(loaded.model, prompt_ids, params, KVCache(num_layers, kind), max_new_tokens, stop_ids)
+        return generate(loaded.model, prompt_ids, params, KVCache.of(loaded.model, kind), max_new_tokens, stop_ids)
 
     return race_runs(lambda: run("dynamic"), lambda: run("none"), len(prompt_ids), repeats)
 
@@ -214,7 +213,7 @@ def race_runs(on: Run, off: Run, prompt_length: int, repeats: int = 3) -> Iterat
                     list(margins),
                     repeat + 1,
                     machine(),
-                    all(each.seen[0].distribution.batch.params.temperature == 0 for each in sides),
+                    all(each.seen[0].request.params.temperature == 0 for each in sides),
                 )
             step = side.seen[-1]
             yield RaceTick(

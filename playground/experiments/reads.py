@@ -21,7 +21,7 @@ def count_reads(model: Transformer, prompt_ids: Sequence[int], answer_ids: Seque
     A row is known again by its numbers. One row a position: `query`, `key`, `value`, in how many passes after the one
     that made it the row was among those read.
     """
-    cache = KVCache(model.config.num_layers)
+    cache = KVCache.of(model)
     fed = [list(prompt_ids), *([token_id] for token_id in answer_ids[:-1])]
     total = sum(len(ids) for ids in fed)
     counts = {name: [0] * total for name in TAPS}

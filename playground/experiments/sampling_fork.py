@@ -7,9 +7,8 @@ of the recorded run, cloned and cut back, so that two branches never write into 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from playground.engine.generation import LENGTH, STOP_TOKEN, Step, generate, timed
+from playground.engine.generation import Decoder, Request, Step, generate, room_for, timed
 from playground.engine.kv_cache import KVCache
-from playground.engine.model import Transformer
 from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 
@@ -26,7 +25,7 @@ class Branch:
 
 
 def go_on(
-    model: Transformer,
+    model: Decoder,
     recorded: Trace,
     num_shared: int,
     params: SamplingParams,
@@ -40,28 +39,33 @@ def go_on(
     `cache`: of the recorded run after its last step; without one the shared text is fed again.
     Raises ValueError for a place or a token that does not exist, and what `generate` raises.
     """
-    steps, seconds = recorded.steps[:num_shared], list(recorded.seconds[:num_shared])
-    if not 0 <= num_shared <= len(recorded.steps) - (forced_id is not None):
-        raise ValueError(f"the answer has {len(recorded.steps)} steps, so none can begin at step {num_shared}")
+    if not 0 <= num_shared <= len(recorded) - (forced_id is not None):
+        raise ValueError(f"the answer has {len(recorded)} steps, so none can begin at step {num_shared}")
+    cache = cache.clone() if cache is not None else KVCache.of(model)
+    request = Request.checked(model, recorded.prompt_ids, params, max_new_tokens, stop_ids)
+    views = recorded.steps
+    steps, seconds = views[:num_shared], list(recorded.seconds[:num_shared])
+    forced = {step for step in recorded.forced if step < num_shared}
     if forced_id is not None:
-        steps.append(_forced(recorded.steps[num_shared], forced_id, model, stop_ids, max_new_tokens))
+        steps.append(_forced(views[num_shared], forced_id, request, room_for(model, cache), model))
         seconds += recorded.seconds[num_shared : num_shared + 1]
+        forced.add(num_shared)
+    elif steps:  # where the recorded run ended, this one may have room to go on
+        reason = request.end(steps[-1].token_id, num_shared, room_for(model, cache))
+        steps[-1] = replace(steps[-1], stop_reason=reason)
     path = [step.token_id for step in steps]
-    cache = cache.clone() if cache else KVCache(model.config.num_layers)
-    cache.crop(min(len(recorded.prompt_ids) + num_shared, len(recorded.prompt_ids) + len(path) - 1))
-    num_reused, num_fed = cache.position, 0
+    num_reused, num_fed = cache.keep_common([*request.prompt_ids, *path]), 0
     if not steps or steps[-1].stop_reason is None:
-        more = generate(model, recorded.prompt_ids, params, cache, max_new_tokens, stop_ids, path)
+        more = generate(model, request.prompt_ids, params, cache, max_new_tokens, stop_ids, path)
         for step, duration in timed(more):
             steps.append(step)
             seconds.append(duration)
             num_fed += step.num_fed
-    return Branch(Trace(steps, recorded.prompt_ids, seconds), cache, num_shared, num_reused, num_fed)
+    return Branch(Trace(steps, seconds, request, forced), cache, num_shared, num_reused, num_fed)
 
 
-def _forced(step: Step, token_id: int, model: Transformer, stop_ids: Sequence[int], max_new_tokens: int) -> Step:
+def _forced(step: Step, token_id: int, request: Request, room: int, model: Decoder) -> Step:
     """The recorded step, but a person chose."""
     if not 0 <= token_id < model.config.vocab_size:
         raise ValueError(f"no token has id {token_id}; ids go from 0 to {model.config.vocab_size - 1}")
-    at_end = LENGTH if step.index + 1 >= max_new_tokens else None
-    return replace(step, token_id=token_id, stop_reason=STOP_TOKEN if token_id in stop_ids else at_end)
+    return replace(step, token_id=token_id, stop_reason=request.end(token_id, step.index + 1, room))

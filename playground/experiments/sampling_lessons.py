@@ -22,7 +22,7 @@ def other_temperatures(trace: Trace, params: SamplingParams, temperatures: Seque
             {
                 "temperature": temperature,
                 "first_difference": step,
-                "uniform": None if step is None else trace.steps[step].uniform,
+                "uniform": None if step is None else trace.uniforms[step],
                 "token_then": None if step is None else trace.token_ids[step],
                 "token_now": None if step is None else reread.chosen_ids[step],
             }
@@ -36,7 +36,7 @@ def who_binds(logits: Mapping[str, Tensor], settings: Mapping[str, SamplingParam
     for prompt, row in logits.items():
         for name, params in settings.items():
             distribution = next_token_distribution(row, params)
-            kept = distribution.ranking[: distribution.num_candidates]
+            kept = distribution.candidate_ids
             mass = float(distribution.model_probs[kept].sum())
             cutting = [stage.name for stage in distribution.stages if stage.cuts]
             rows.append(
@@ -65,14 +65,13 @@ def kept_per_step(trace: Trace, params: SamplingParams) -> pd.DataFrame:
     """Q6. Tokens kept at every step, their share of the vocabulary, and their share of the model's probability."""
     reread = trace.reread(params)
     model_probs = torch.softmax(trace.logits.double(), -1)
-    ranked = model_probs.gather(1, reread.distributions.ranking).cumsum(-1)
     kept = torch.tensor(reread.num_candidates)
     return pd.DataFrame(
         {
-            "step": range(len(trace.steps)),
+            "step": range(len(trace)),
             "num_kept": kept.tolist(),
             "share_of_tokens": (kept / trace.logits.shape[1]).tolist(),
-            "kept_mass": ranked.gather(1, kept[:, None] - 1)[:, 0].tolist(),
+            "kept_mass": (model_probs * (reread.probs > 0)).sum(-1).tolist(),
         }
     )
 
@@ -82,7 +81,7 @@ def top_k_values(logits: Tensor, values: Sequence[int]) -> pd.DataFrame:
     rows = []
     for k in values:
         distribution = next_token_distribution(logits, SamplingParams(top_k=k))
-        kept = distribution.ranking[: distribution.num_candidates]
+        kept = distribution.candidate_ids
         lost = 1 - float(distribution.model_probs.double()[kept].sum())
         rows.append({"top_k": k, "num_kept": distribution.num_candidates, "lost_mass": max(lost, 0.0)})
     return pd.DataFrame(rows)

@@ -15,7 +15,7 @@ from playground.experiments.work import (
     tokens_fed_with_cache,
     tokens_fed_without_cache,
 )
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 
 PROMPT_LENGTHS = (16, 64, 183, 256, 384)
 ANSWER_LENGTHS = (1, 4, 16, 32, 64, 128)

@@ -34,13 +34,13 @@ def train_with_cache(model: Transformer, token_ids: Sequence[int]) -> TrainingCa
     losses, gradients, caches = [], [], []
     with torch.enable_grad():
         for kind in ("dynamic", "none"):
-            cache = KVCache(model.config.num_layers, kind)
+            cache = KVCache.of(model, kind)
             logits = student(ids[:, :-1], cache)
             loss = F.cross_entropy(logits[0].float(), ids[0, 1:])
             gradients.append(torch.autograd.grad(loss, list(student.parameters())))
             losses.append(loss.item())
             caches.append(cache)
-    rows_after_forward = caches[0].layers[0].length
+    rows_after_forward = caches[0].position
     return TrainingCache(
         loss=losses[0],
         loss_difference=abs(losses[0] - losses[1]),
@@ -54,7 +54,7 @@ def train_with_cache(model: Transformer, token_ids: Sequence[int]) -> TrainingCa
 @torch.no_grad()
 def _rows_after_recomputing(model: Transformer, ids: torch.Tensor) -> int:
     """The forward is run again with the same cache, as recomputation in the backward pass does."""
-    cache = KVCache(model.config.num_layers)
+    cache = KVCache.of(model)
     for _ in range(2):
         model(ids, cache, last_only=True)
-    return cache.layers[0].length
+    return cache.position

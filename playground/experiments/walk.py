@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from playground.engine.kv_cache import KVCache
-from playground.engine.model import Transformer
+from playground.engine.model import Transformer, rms_norm
 from playground.engine.taps import VALUES, tapped
 from playground.experiments.growth import stored_rows
 
@@ -55,7 +55,7 @@ def walk_token(model: Transformer, token_ids: Sequence[int], position: int = 1, 
         raise ValueError(f"a token with a past is needed: position 1 to {len(token_ids) - 1}, got {position}")
     if not 0 <= layer < model.config.num_layers:
         raise ValueError(f"layer must lie from 0 to {model.config.num_layers - 1}, got {layer}")
-    cache = KVCache(model.config.num_layers)
+    cache = KVCache.of(model)
     model(torch.tensor([token_ids[:position]], device=model.device), cache, last_only=True)
     with ExitStack() as stack:
         taps = {name: stack.enter_context(tapped(model, name)) for name in VALUES}
@@ -75,7 +75,7 @@ def _finish_layer(model: Transformer, layer: int, inner: dict[str, Tensor]) -> t
     values = inner["values"].repeat_interleave(shared, 0)  # (H, S, D)
     read = (inner["weights"] @ values)[:, 0]
     after_attention = inner["hidden"][0] + F.linear(read.flatten(), block.attention.output)
-    normed = F.rms_norm(after_attention, block.size, block.feed_forward_norm, block.eps)
+    normed = rms_norm(after_attention, block.feed_forward_norm, block.eps)
     return read, after_attention, after_attention + block.feed_forward(normed)
 
 

@@ -15,7 +15,7 @@ _CURVES = ["Nucleus size", "Entropy, nats", "Probability of the token written", 
 def answer_figure(
     steps: pd.DataFrame, candidates: pd.DataFrame, step: int, vocab_size: int, conditions: str = ""
 ) -> go.Figure:
-    """Tables of sampling_table: the candidates of one step on the left, the whole answer on the right."""
+    """Tables of playground.models.tables: the candidates of one step on the left, the whole answer on the right."""
     figure = make_subplots(
         rows=4,
         cols=2,

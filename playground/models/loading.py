@@ -1,119 +1,122 @@
-"""Weights from files: the embedded model in assets/model. Safetensors only: a pickle could run code."""
+"""A model by its name, from assets/model, or from a folder: this program's own or one in Hugging Face's format.
 
-import json
-from dataclasses import dataclass, fields
+Weights are safetensors only: a pickle could run code.
+"""
+
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
 
+from playground.assets import ASSETS
 from playground.engine.model import ModelConfig, Transformer
+from playground.models.checkpoint import load_tensors
+from playground.models.configuration import READABLE, family_of, hugging_face_config, own_config
+from playground.models.files import ModelFileError, entry, existing, read_folder_weights, read_json, read_weights
+from playground.models.text import TURN_END, TURN_START, LoadedModel
 from playground.models.tokenizer import Tokenizer
 
-EMBEDDED = Path(__file__).parents[2] / "assets" / "model"
-
-
-class ModelFileError(ValueError):
-    """A model file is missing or not what it should be."""
-
-
-@dataclass(frozen=True)
-class LoadedModel:
-    name: str
-    model: Transformer
-    tokenizer: Tokenizer
-    is_chat: bool
-    stop_ids: tuple[int, ...]
-    trained_length: int  # tokens; further positions were never trained
-
-    def prompt_ids(self, text: str) -> list[int]:
-        """A chat model gets the text as a user's turn (ChatML, as MiniMind), a base model as it is."""
-        if not text.strip():
-            raise ValueError("The prompt is empty: write something for the model to answer or go on from.")
-        ids = self.tokenizer.encode_plain(text)
-        if not self.is_chat:
-            return ids
-        encode = self.tokenizer.encode
-        return [*encode("<|im_start|>user\n"), *ids, *encode("<|im_end|>\n<|im_start|>assistant\n")]
+EMBEDDED = ASSETS / "model"
 
 
 def embedded_names(folder: Path = EMBEDDED) -> list[str]:
-    return list(_entry(_read_json(folder / "config.json"), "versions", folder / "config.json"))
+    return list(_versions(read_json(folder / "config.json"), folder / "config.json"))
 
 
 def load_model(
-    name: str, folder: Path = EMBEDDED, device: str = "cpu", dtype: torch.dtype = torch.float32
+    name_or_folder: str | Path, folder: Path = EMBEDDED, device: str = "cpu", dtype: torch.dtype = torch.float32
 ) -> LoadedModel:
-    """One of the embedded versions, gradients off. Raises ModelFileError saying which file is wrong and how."""
+    """A version that `folder` names, or else a folder of its own; gradients off.
+
+    Raises ModelFileError saying which file is wrong and how.
+    """
+    names = embedded_names(folder)
+    if name_or_folder in names:
+        loaded = _own_version(name_or_folder, folder)
+    elif Path(name_or_folder).is_dir():
+        loaded = _from_folder(Path(name_or_folder))
+    else:
+        known = ", ".join(names)
+        raise ModelFileError(f"no model is called {str(name_or_folder)!r}; there are {known}, and no such folder")
+    loaded.model.requires_grad_(False).to(device=device, dtype=dtype).eval()
+    return loaded
+
+
+def _from_folder(folder: Path) -> LoadedModel:
+    settings = read_json(folder / "config.json")
+    if not isinstance(settings, dict) or "versions" not in settings:
+        return _hugging_face(folder, settings)
+    names = embedded_names(folder)
+    if len(names) != 1:
+        raise ModelFileError(f"{folder} holds {', '.join(names)}: load_model(name, folder) loads one of them")
+    return _own_version(names[0], folder)
+
+
+def _own_version(name: str, folder: Path) -> LoadedModel:
     path = folder / "config.json"
-    settings = _read_json(path)
-    versions = _entry(settings, "versions", path)
-    if name not in versions:
-        raise ModelFileError(f"no model is called {name!r}; there are {', '.join(versions)}")
-    file, is_chat, stop_tokens = (_entry(versions[name], key, path) for key in ("file", "chat", "stop_tokens"))
-    model = _read_model(path, settings, folder / file)
-    tokenizer = _read_tokenizer(folder / "tokenizer.json")
-    if tokenizer.vocab_size > model.config.vocab_size:
-        raise ModelFileError(
-            f"the tokenizer has {tokenizer.vocab_size} tokens, the model only {model.config.vocab_size}"
-        )
+    settings = read_json(path)
+    version = _versions(settings, path)[name]
+    file, is_chat = entry(version, "file", str, path), entry(version, "chat", bool, path)
+    model = _filled(own_config(settings, path), read_weights(folder / file), folder / file)
+    tokenizer = _read_tokenizer(folder / "tokenizer.json", model.config)
     try:
-        stop_ids = tuple(tokenizer.token_to_id(token) for token in stop_tokens)
+        stop_ids = tuple(map(tokenizer.token_to_id, entry(version, "stop_tokens", list, path)))
     except ValueError as error:
         raise ModelFileError(f"{path} names a stop token, but {error}") from None
-    model.requires_grad_(False).to(device=device, dtype=dtype).eval()
-    return LoadedModel(name, model, tokenizer, is_chat, stop_ids, _entry(settings, "trained_length", path))
+    return LoadedModel(name, model, tokenizer, is_chat, stop_ids, entry(settings, "trained_length", int, path))
 
 
-def _existing(path: Path) -> Path:
-    if not path.is_file():
-        raise ModelFileError(f"{path} is missing")
-    return path
+def _hugging_face(folder: Path, settings: Any) -> LoadedModel:
+    path = folder / "config.json"
+    family = family_of(settings, path)
+    model = _filled(hugging_face_config(settings, path), read_folder_weights(folder), folder)
+    config = model.config
+    tokenizer = _read_tokenizer(folder / "tokenizer.json", config)
+    stop_ids = _end_of_text_ids(folder, {**family.defaults, **settings}, config)
+    is_chat = tokenizer.has(TURN_START) and tokenizer.has(TURN_END)
+    if is_chat:
+        stop_ids = tuple(dict.fromkeys((*stop_ids, tokenizer.token_to_id(TURN_END))))
+    return LoadedModel(folder.resolve().name, model, tokenizer, is_chat, stop_ids, config.max_positions)
 
 
-def _read_json(path: Path) -> dict:
-    raw = _existing(path).read_bytes()
+def _end_of_text_ids(folder: Path, settings: dict, config: ModelConfig) -> tuple[int, ...]:
+    """generation_config.json says it; where that is missing or silent, config.json."""
+    path = folder / "generation_config.json"
+    generation = read_json(path) if path.is_file() else None
+    ends = generation.get("eos_token_id") if isinstance(generation, dict) else None
+    if ends is None:
+        path, ends = folder / "config.json", settings.get("eos_token_id")
+    if ends is None:
+        return ()
+    ends = ends if isinstance(ends, list) else [ends]
+    for end in ends:
+        if type(end) is not int or not 0 <= end < config.vocab_size:
+            raise ModelFileError(f"{path}: eos_token_id must name tokens below {config.vocab_size}, got {end!r}")
+    return tuple(ends)
+
+
+def _versions(settings: Any, path: Path) -> dict:
     try:
-        return json.loads(raw)
-    except ValueError as error:  # no JSON, or no text at all
-        raise ModelFileError(f"{path} is not valid JSON: {error}") from None
+        return entry(settings, "versions", dict, path)
+    except ModelFileError as error:
+        raise ModelFileError(f"{error}; {READABLE}") from None
 
 
-def _entry(settings: dict, key: str, path: Path) -> Any:
-    if not isinstance(settings, dict) or key not in settings:
-        raise ModelFileError(f"{path} has no entry {key!r} where one is needed")
-    return settings[key]
-
-
-def _read_model(config_path: Path, settings: dict, weights_path: Path) -> Transformer:
-    known = {field.name for field in fields(ModelConfig)}
-    try:
-        config = ModelConfig(**{key: value for key, value in settings.items() if key in known})
-    except ValueError as error:
-        raise ModelFileError(f"{config_path}: {error}") from None
-    tensors = _read_weights(weights_path)
+def _filled(config: ModelConfig, tensors: dict[str, torch.Tensor], source: Path) -> Transformer:
     model = Transformer(config)
     try:
-        model.load_checkpoint_tensors(tensors)
+        load_tensors(model, tensors)
     except ValueError as error:
-        raise ModelFileError(f"{weights_path}: {error}") from None
+        raise ModelFileError(f"{source}: {error}") from None
     return model
 
 
-def _read_tokenizer(path: Path) -> Tokenizer:
-    _existing(path)
+def _read_tokenizer(path: Path, config: ModelConfig) -> Tokenizer:
+    existing(path)
     try:
-        return Tokenizer(path)
+        tokenizer = Tokenizer(path)
     except Exception as error:  # the tokenizers package raises nothing narrower
         raise ModelFileError(f"{path} is not a tokenizer file: {error}") from None
-
-
-def _read_weights(path: Path) -> dict[str, torch.Tensor]:
-    if path.suffix != ".safetensors":
-        raise ModelFileError(f"{path} is not a .safetensors file; pickled weights are never loaded")
-    try:
-        return load_file(_existing(path))
-    except SafetensorError as error:
-        raise ModelFileError(f"{path} is not a readable safetensors file: {error}") from None
+    if tokenizer.vocab_size > config.vocab_size:
+        raise ModelFileError(f"the tokenizer has {tokenizer.vocab_size} tokens, the model only {config.vocab_size}")
+    return tokenizer

@@ -1,31 +1,44 @@
 """Text in, ids out, and back: whole, as a stream, and as labels for single tokens."""
 
 import codecs
+import json
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 import tokenizers
 
+from playground.models.token_bytes import BYTE_NAME, spelling_of
+
 
 class Tokenizer:
-    """A byte-level BPE tokenizer file. Tokens may be parts of a character."""
+    """A tokenizer file of any kind. Tokens may be parts of a character."""
 
     def __init__(self, path: Path) -> None:
         self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
-        self._plain = tokenizers.Tokenizer.from_file(str(path))
-        self._plain.encode_special_tokens = True  # markers are spelled out like any text
-        self.vocab_size = self._tokenizer.get_vocab_size()
-        self._special_ids = {id for id, token in self._tokenizer.get_added_tokens_decoder().items() if token.special}
+        self._plain = without_markers(self._tokenizer)
+        self._spelling = spelling_of(self._tokenizer)
+        added = self._tokenizer.get_added_tokens_decoder()
+        self._added = {token_id: token.content for token_id, token in added.items()}
+        self._special_ids = {token_id for token_id, token in added.items() if token.special}
+        self.vocab_size = 1 + max(self._tokenizer.get_vocab().values(), default=-1)  # some ids below may be no token's
 
     def encode(self, text: str) -> list[int]:
         return self._tokenizer.encode(text, add_special_tokens=False).ids
 
     def encode_plain(self, text: str) -> list[int]:
         """A marker such as <|im_end|> typed by a person is text like any other, never a control token."""
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            half = f"{text[error.start]!r} at place {error.start + 1}"
+            raise ValueError(f"The prompt holds half a character ({half}), as of an emoji cut in two.") from None
         return self._plain.encode(text, add_special_tokens=False).ids
 
     def decode(self, token_ids: Iterable[int], skip_special: bool = True) -> str:
-        return self._tokenizer.decode(list(token_ids), skip_special_tokens=skip_special)
+        if self._spelling is None:
+            return self._tokenizer.decode(list(token_ids), skip_special_tokens=skip_special)
+        return "".join(self._pieces(token_ids, skip_special, to_the_end=True))
 
     def token_to_id(self, token: str) -> int:
         token_id = self._tokenizer.token_to_id(token)
@@ -33,21 +46,34 @@ class Tokenizer:
             raise ValueError(f"the tokenizer has no token {token!r}")
         return token_id
 
+    def has(self, token: str) -> bool:
+        return self._tokenizer.token_to_id(token) is not None
+
     def is_special(self, token_id: int) -> bool:
         return token_id in self._special_ids
 
     def token_bytes(self, token_id: int) -> bytes:
-        """The bytes a token stands for: half a character, perhaps."""
-        token = self._tokenizer.id_to_token(token_id)
-        if token is None:
+        """The bytes a token stands for: half a character, perhaps; none for an id that is no token's."""
+        if not 0 <= token_id < self.vocab_size:
             raise ValueError(f"no token has id {token_id}")
-        if self.is_special(token_id):
-            return token.encode()
-        return bytes(_BYTE_OF[letter] for letter in token)
+        return self._bytes[token_id]
+
+    @cached_property
+    def _bytes(self) -> list[bytes]:
+        return [self._read_bytes(token_id) for token_id in range(self.vocab_size)]
+
+    def _read_bytes(self, token_id: int) -> bytes:
+        written = self._added.get(token_id)  # as it is, in no alphabet of bytes
+        token = self._tokenizer.id_to_token(token_id) or ""
+        if self._spelling is None or (written is not None and not self._spelling.names_a_byte(written)):
+            return (token if written is None else written).encode()
+        return self._spelling.to_bytes(token)
 
     def label(self, token_id: int) -> str:
         """For a picture: the text, with spaces shown as ␣ and line ends as ⏎; bytes that are no text as <e2 82>."""
         raw = self.token_bytes(token_id)
+        if not raw:
+            return f"<unused {token_id}>"
         try:
             text = raw.decode()
         except UnicodeDecodeError:
@@ -60,16 +86,48 @@ class Tokenizer:
 
     def stream(self, token_ids: Iterable[int]) -> Iterator[str]:
         """The text each token adds: "" while a character is incomplete. What was shown is never taken back."""
+        if self._spelling is not None:
+            return self._pieces(token_ids, skip_special=True)
+        stream = tokenizers.decoders.DecodeStream(skip_special_tokens=True)
+        return (stream.step(self._tokenizer, token_id) or "" for token_id in token_ids)
+
+    def _pieces(self, token_ids: Iterable[int], skip_special: bool, to_the_end: bool = False) -> Iterator[str]:
+        """`to_the_end`: a character that stays incomplete is shown at last, as �."""
         decoder = codecs.getincrementaldecoder("utf-8")("replace")  # holds back what may still become a character
+        dropped = self._spelling.dropped_spaces
         for token_id in token_ids:
-            yield decoder.decode(b"" if self.is_special(token_id) else self.token_bytes(token_id))
+            hidden = token_id >= self.vocab_size or (skip_special and self.is_special(token_id))
+            raw = b"" if hidden else self.token_bytes(token_id)
+            while raw and dropped:
+                raw, dropped = (raw[1:], dropped - 1) if raw.startswith(b" ") else (raw, 0)
+            yield decoder.decode(raw)
+        if to_the_end:
+            yield decoder.decode(b"", final=True)
 
 
-def _byte_alphabet() -> dict[str, int]:
-    """Byte-level BPE writes a byte as one printable letter: Latin-1 as itself, the others from U+0100 on (GPT-2)."""
-    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    others = [byte for byte in range(256) if byte not in printable]
-    return {chr(byte): byte for byte in printable} | {chr(256 + place): byte for place, byte in enumerate(others)}
+def without_markers(tokenizer: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
+    """The same, but no text becomes an added token: neither as a whole nor because the model's vocabulary holds it."""
+    settings = json.loads(tokenizer.to_str())
+    added, settings["added_tokens"] = settings["added_tokens"], []
+    model = settings["model"]
+    kept = _ways_to_write(model)
+    for token_id, content in ((token["id"], token["content"]) for token in added):
+        unwritable = f"\U0010ffff{token_id}\U0010ffff"
+        if content in kept or BYTE_NAME.fullmatch(content):
+            continue
+        if isinstance(model["vocab"], dict):
+            if content in model["vocab"]:
+                model["vocab"][unwritable] = model["vocab"].pop(content)
+        elif token_id < len(model["vocab"]):  # Unigram: the place is the id
+            model["vocab"][token_id][0] = unwritable
+    return tokenizers.Tokenizer.from_str(json.dumps(settings))
 
 
-_BYTE_OF = _byte_alphabet()
+def _ways_to_write(model: dict) -> set[str]:
+    """What the model itself needs: the token for unknown text, and all that it merges."""
+    unknown = model.get("unk_token")
+    if model.get("unk_id") is not None:
+        unknown = model["vocab"][model["unk_id"]][0]
+    prefix = model.get("continuing_subword_prefix") or ""
+    merges = model.get("merges", [])
+    return {unknown, *(part for a, b in merges for part in (a, b, a + b.removeprefix(prefix)))}

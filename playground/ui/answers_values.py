@@ -10,16 +10,23 @@ import pandas as pd
 
 from playground.engine.model import ContextFullError
 from playground.engine.sampling import NoTokenError
-from playground.experiments.answers import NUM_ANSWERS, TEXT, TOKENS, AnswerSet, sample_answer_set
+from playground.experiments.answers import (
+    NUM_ANSWERS,
+    TEXT,
+    TOKENS,
+    AnswerRequest,
+    AnswerSet,
+    draw_answer_set,
+    drawing,
+)
 from playground.experiments.answers_batch import batch_work
 from playground.experiments.answers_batching import AmongOthers
 from playground.experiments.answers_curve import POOL, CurvePool, curve_request
 from playground.experiments.answers_frequency import stated_against_observed
-from playground.experiments.answers_pool import AnswerRequest, answer_leaves, gather
 from playground.experiments.answers_tree import answer_tree
 from playground.experiments.machine import machine
 from playground.figures.answers import agreement_figure, axis_places, distinct_figure
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 from playground.ui.bar import TICK_SECONDS, prompt_ids_of
 from playground.ui.controls import sampling_params
 from playground.ui.panel import figure_json
@@ -35,7 +42,7 @@ def answer_values(loaded: LoadedModel, prompt: str, controls: dict) -> tuple[dic
         params = sampling_params(controls)
         prompt_ids_of(loaded, prompt)
         start = time.perf_counter()
-        drawn = sample_answer_set(loaded, prompt, params)
+        drawn = draw_answer_set(loaded, prompt, params)
     except PROBLEMS as error:
         return {"problem": problem_of(error)}, gr.skip(), gr.skip()
     seconds = time.perf_counter() - start
@@ -103,14 +110,15 @@ def curve_values(loaded: LoadedModel, prompts: list[str], controls: dict, knob: 
 
 def _drawing(loaded: LoadedModel, request: AnswerRequest) -> Generator[dict, None, list[AnswerSet]]:
     """Says every tick how far it is, so that the page can stop it there; returns a set for each of the settings."""
-    leaves, done, shown_at = [], 0, time.perf_counter()
-    for leaf in answer_leaves(loaded, request):
-        leaves.append(leaf)
-        done += len(leaf.rows)
+    steps, shown_at = drawing(loaded, request), time.perf_counter()
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as end:
+            return end.value
         if time.perf_counter() - shown_at > TICK_SECONDS:
             shown_at = time.perf_counter()
-            yield {"running": f"{done:,} of {request.n * len(request.settings):,} answers are complete …"}
-    return gather(loaded, request, leaves)
+            yield {"running": f"{done:,} of {request.num_answers:,} answers are complete …"}
 
 
 def _curve_value(model: str, pools: list[CurvePool], controls: dict, seconds: float) -> dict:

@@ -14,10 +14,11 @@ import gradio as gr
 from playground.engine.generation import generate, timed
 from playground.engine.kv_cache import KVCache
 from playground.engine.trace import Trace
-from playground.models.loading import EMBEDDED, LoadedModel
+from playground.models.loading import EMBEDDED
+from playground.models.text import LoadedModel
 from playground.ui.controls import controls_panel, new_tokens, readable, readable_errors, sampling_params
 from playground.ui.panel import panel
-from playground.ui.runs import Run, RunStore, at_rest, payload, vocabulary
+from playground.ui.runs import Run, RunStore, payload
 
 TICK_SECONDS = 0.15  # a stream of single tokens would cost more than the model
 # For every event that runs the model: they wait in one line, so that times are not disturbed.
@@ -49,7 +50,7 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
     with gr.Column(elem_id="bar"):
         with gr.Row(elem_id="bar-prompt", equal_height=True):
             model_name = gr.Dropdown(
-                list(models), value=first, label="Model", elem_id="model", min_width=180, scale=1, filterable=False
+                list(models), value=first, label="Model", elem_id="model", min_width=215, scale=1, filterable=False
             )
             prompt = gr.Textbox(
                 _first_prompt(examples, first), label="Prompt", lines=1, max_lines=3, elem_id="prompt", scale=5
@@ -67,8 +68,12 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
         controls = controls_panel(models[first].model.config.vocab_size)
 
         def vocabulary_of(name: str) -> dict[str, Any]:
-            labels, token_bytes = vocabulary(models[name])
-            return {"labels": labels, "token_bytes": token_bytes, "trained_length": models[name].trained_length}
+            loaded = models[name]
+            return {
+                "labels": loaded.labels,
+                "token_bytes": loaded.token_bytes,
+                "trained_length": loaded.trained_length,
+            }
 
         run = panel("run_data", server_functions=[vocabulary_of], elem_id="run")
 
@@ -131,7 +136,7 @@ def run_payloads(
 ) -> Iterator[dict]:
     """The run as the browser takes it: what there is every tick, and at the end the logits of all steps too."""
     params, most = sampling_params(controls), new_tokens(controls)
-    prompt_ids, cache = prompt_ids_of(loaded, prompt), KVCache(loaded.model.config.num_layers)
+    prompt_ids, cache = prompt_ids_of(loaded, prompt), KVCache.of(loaded.model)
     run_id, steps, seconds, shown_at = secrets.token_hex(8), [], [], time.perf_counter()
     for step, duration in timed(generate(loaded.model, prompt_ids, params, cache, most, loaded.stop_ids)):
         steps.append(step)
@@ -140,9 +145,9 @@ def run_payloads(
             break
         if step.stop_reason is None and time.perf_counter() - shown_at > TICK_SECONDS:
             shown_at = time.perf_counter()
-            so_far = Trace(steps, prompt_ids, seconds)
+            so_far = Trace(steps, seconds)
             yield payload(Run.of(loaded, prompt, so_far, params, most, id=run_id), logits_from=None)
-    trace = at_rest(Trace(steps, prompt_ids, seconds))
+    trace = Trace(steps, seconds)
     run = Run.of(loaded, prompt, trace, params, most, id=run_id, cache=cache)
     runs.put(run)
     yield payload(run)

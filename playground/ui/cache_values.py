@@ -9,7 +9,7 @@ from torch import Tensor
 
 from playground.experiments.growth import CacheSize, ghost_sizes
 from playground.figures.cache import unit_of
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 
 HEAT_ROWS = 320  # the last ones: a canvas may not be taller than 32,767 pixels
 

@@ -14,7 +14,7 @@ from playground.experiments.race import RaceResult, race_result
 from playground.experiments.sweep import STORY
 from playground.experiments.work import ROUNDING
 from playground.figures.race import GapLine, gaps_figure
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 from playground.ui.bar import MODEL_LINE, Page, StopFlags, prompt_ids_of
 from playground.ui.controls import readable_errors, sampling_params
 from playground.ui.lesson import Section
@@ -184,7 +184,7 @@ def reading(test: str, result: RaceResult) -> str:
         close = " The tokens part where the two best were closer than twice the gap of that step." if tie else ""
         return f"{gap} Is it the number format? Try float32.{close}"
     if test == "sampled" and not result.equal:
-        return "The logits agree, the texts do not: the cause is in the drawing. Compare settings and random numbers."
+        return "The logits agree, the texts do not: the cause is in the sampling. Compare settings and random numbers."
     if test == "sampled":
         return "Equal, sampled too."
     return "Logits agree to rounding: the cache is innocent. If sampled texts differ, look at seed and settings."

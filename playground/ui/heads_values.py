@@ -38,7 +38,7 @@ def heads_value(text: Text) -> dict:
     return {
         "groups": [
             {"title": "KV heads: bytes per layer, measured", "rows": sizes},
-            {"title": "KV heads: same likeliest next token", "rows": moved},
+            {"title": "KV heads: same most likely next token", "rows": moved},
         ],
         "note": f"Over the {len(text.stored_ids)} positions of this answer. KL to the trained distribution of the next "
         f"token, mean in nats: {distances}.",

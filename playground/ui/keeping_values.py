@@ -17,7 +17,7 @@ def likeliest_other(text: Text, position: int) -> int:
     """What the model would rather have written at that position: another token that makes sense there."""
     model, ids = text.loaded.model, text.stored_ids
     before = torch.tensor([ids[:position]], device=model.device)
-    logits = model(before, KVCache(model.config.num_layers), last_only=True)[0, -1].clone()
+    logits = model(before, KVCache.of(model), last_only=True)[0, -1].clone()
     logits[ids[position]] = -torch.inf
     return int(logits.argmax())
 

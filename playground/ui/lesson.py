@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-LESSONS = Path(__file__).parents[2] / "assets" / "lessons"
+from playground.assets import ASSETS
+
+LESSONS = ASSETS / "lessons"
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,9 @@ from pathlib import Path
 import gradio as gr
 import plotly
 
+from playground.assets import ASSETS
 from playground.figures import style
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 from playground.ui.answers_tab import answers_tab
 from playground.ui.bar import build_bar
 from playground.ui.cache_tab import cache_tab
@@ -14,7 +15,6 @@ from playground.ui.playground_tab import playground_tab
 from playground.ui.race_tab import race_tab
 from playground.ui.sampling_tab import sampling_tab
 
-ASSETS = Path(__file__).parents[2] / "assets"
 PLOTLY = Path(plotly.__file__).parent / "package_data"
 TITLE = "How a language model writes"
 

@@ -2,7 +2,7 @@
 
 import gradio as gr
 
-from playground.experiments.answers import NUM_ANSWERS, sample_answer_set
+from playground.experiments.answers import NUM_ANSWERS, draw_answer_set
 from playground.experiments.race import OFF, ON, RaceResult, race
 from playground.ui.bar import MODEL_LINE, Page, prompt_ids_of
 from playground.ui.controls import new_tokens, readable_errors, sampling_params
@@ -60,7 +60,7 @@ def dots_value(page: Page, asked: dict) -> dict:
         with readable_errors():
             params = sampling_params(asked["params"])
             prompt_ids_of(loaded, asked["prompt"])
-            drawn = sample_answer_set(loaded, asked["prompt"], params)
+            drawn = draw_answer_set(loaded, asked["prompt"], params)
     except gr.Error as error:
         return {"reply": asked["number"], "problem": error.message}
     return {

@@ -6,7 +6,7 @@ from time import perf_counter
 
 from playground.experiments.race import OFF, ON, RaceResult, RaceTick
 from playground.experiments.work import run_multiply_adds, times_read_again
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 from playground.ui.bar import TICK_SECONDS
 
 HOW_TIMED = (
@@ -76,9 +76,7 @@ def why_parted(result: RaceResult) -> str:
     moved = f" At that step rounding moved a logit by up to {power_text(result.gaps[step])}"
     if result.greedy:
         return f"{moved}, and the two best tokens were closer than twice that." if step in result.near_ties else ""
-    return (
-        f"{moved}. Both sides draw with the same number; it lay so near a boundary of two tokens that this was enough."
-    )
+    return f"{moved}. Both sides sample with the same number; it lay so near a boundary of two tokens that this did it."
 
 
 def key_ratios(loaded: LoadedModel, result: RaceResult) -> list[list[str]]:

@@ -6,18 +6,19 @@ import json
 import secrets
 import sys
 import threading
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
 import torch
 
-from playground.engine.generation import Step
+from playground.engine.generation import Request, Step
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.engine.sampling import Distributions
 from playground.engine.trace import Trace
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
+from playground.ui.controls import page_params
 
 FORMAT = "recorded run of the decoding playground"
 MOST_STEPS, MOST_TOKENS = 4096, 300_000  # of a file: larger ones are no recording of this page
@@ -40,55 +41,28 @@ class Run:
     pieces: list[str]  # what each token added to the text
     labels: list[str]  # of the whole vocabulary
     token_bytes: list[str]  # of the whole vocabulary, in hexadecimal
+    own_vocabulary: bool = True  # not shared with a model on the page
     cache: KVCache | None = None  # after the last step; None for a run read from a file
-    forced: tuple[int, ...] = ()  # steps whose token a person chose
     id: str = field(default_factory=lambda: secrets.token_hex(8))
 
     @classmethod
     def of(cls, loaded: LoadedModel, prompt: str, trace: Trace, params: SamplingParams, max_new_tokens: int, **more):
         pieces = list(loaded.tokenizer.stream(trace.token_ids))
-        labels, token_bytes = vocabulary(loaded)
-        return cls(loaded.name, prompt, trace, params, max_new_tokens, pieces, labels, token_bytes, **more)
+        vocabulary = {"labels": loaded.labels, "token_bytes": loaded.token_bytes, "own_vocabulary": False}
+        return cls(loaded.name, prompt, trace, params, max_new_tokens, pieces, **vocabulary, **more)
 
     @cached_property
     def num_bytes(self) -> int:
         """Of the logits, the cache and the texts. The vocabulary of a model on the page is shared by its runs."""
-        row, texts = self.trace.steps[0].distribution.logits, [self.prompt, *self.pieces]
-        if not any(self.labels is labels for labels, _ in _vocabularies.values()):
+        texts = [self.prompt, *self.pieces]
+        if self.own_vocabulary:
             texts += [*self.labels, *self.token_bytes]
         cache_bytes = self.cache.allocated_bytes if self.cache else 0
-        return len(self.trace.steps) * row.nbytes + cache_bytes + sum(map(sys.getsizeof, texts))
-
-
-def at_rest(trace: Trace) -> Trace:
-    """The same trace with one tensor of logits and none of what was derived from them: a tenth of the memory."""
-    rows = Distributions(trace.logits, trace.params)
-    steps = [replace(step, distribution=rows[index]) for index, step in enumerate(trace.steps)]
-    rested = Trace(steps, trace.prompt_ids, trace.seconds)
-    rested.logits = trace.logits
-    return rested
-
-
-_vocabularies: dict[str, tuple[list[str], list[str]]] = {}
-
-
-def vocabulary(loaded: LoadedModel) -> tuple[list[str], list[str]]:
-    """The label of every token id, and its bytes in hexadecimal; ids that the tokenizer lacks are named so."""
-    if loaded.name not in _vocabularies:
-        tokenizer, size = loaded.tokenizer, loaded.model.config.vocab_size
-        spare = range(tokenizer.vocab_size, size)
-        labels = [*tokenizer.labels(), *(f"<unused {token_id}>" for token_id in spare)]
-        raw = [tokenizer.token_bytes(token_id).hex(" ") for token_id in range(tokenizer.vocab_size)]
-        _vocabularies[loaded.name] = labels, [*raw, *("" for _ in spare)]
-    return _vocabularies[loaded.name]
+        return self.trace.num_bytes + cache_bytes + sum(map(sys.getsizeof, texts))
 
 
 class RunStore:
-    """The latest runs of all visitors, oldest out first: bounded in number and in bytes.
-
-    They lie here at rest, and who asks for one gets a copy of that: what is derived from it goes when the question is
-    answered.
-    """
+    """The latest runs of all visitors, oldest out first: bounded in number and in bytes."""
 
     def __init__(self, most_runs: int = 200, most_bytes: int = 256 * 1024**2) -> None:
         self.most_runs = most_runs
@@ -100,22 +74,17 @@ class RunStore:
         """`replaces`: a run that nobody can ask for any more."""
         with self._lock:
             self._runs.pop(replaces, None)
-            self._runs[run.id] = _rested(run)
+            self._runs[run.id] = run
             total = sum(kept.num_bytes for kept in self._runs.values())
             while len(self._runs) > 1 and (len(self._runs) > self.most_runs or total > self.most_bytes):
                 total -= self._runs.pop(next(iter(self._runs))).num_bytes
 
     def get(self, run_id: str) -> Run | None:
         with self._lock:
-            run = self._runs.get(run_id)
-        return run and _rested(run)
+            return self._runs.get(run_id)
 
     def __len__(self) -> int:
         return len(self._runs)
-
-
-def _rested(run: Run) -> Run:
-    return replace(run, trace=at_rest(run.trace))
 
 
 # ---- to the browser
@@ -123,26 +92,26 @@ def _rested(run: Run) -> Run:
 
 def payload(run: Run, logits_from: int | None = 0, **more: Any) -> dict:
     """The run as assets/js/run_data.js takes it. `logits_from`: the first step whose logits are sent; None: no step."""
-    steps = run.trace.steps
+    trace = run.trace
     value = {
         "id": run.id,
         "model": run.model_name,
         "prompt": run.prompt,
-        "prompt_ids": run.trace.prompt_ids,
-        "token_ids": run.trace.token_ids,
+        "prompt_ids": trace.prompt_ids,
+        "token_ids": trace.token_ids,
         "pieces": run.pieces,
-        "uniforms": [step.uniform for step in steps],
-        "num_fed": [step.num_fed for step in steps],
-        "cache_bytes": [step.cache_bytes for step in steps],
-        "seconds": list(run.trace.seconds),
-        "stop_reason": run.trace.stop_reason or "stopped by hand",
+        "uniforms": trace.uniforms,
+        "num_fed": trace.num_fed,
+        "cache_bytes": trace.cache_bytes,
+        "seconds": trace.seconds,
+        "stop_reason": trace.stop_reason or "stopped by hand",
         "params": asdict(run.params),
         "max_new_tokens": run.max_new_tokens,
-        "forced": list(run.forced),
-        "vocab_size": len(steps[0].distribution.logits),
+        "forced": sorted(trace.forced),
+        "vocab_size": trace.logits.shape[1],
     }
     if logits_from is not None:
-        value["logits"] = _packed(run.trace.logits[logits_from:])
+        value["logits"] = _packed(trace.logits[logits_from:])
     return value | more
 
 
@@ -191,32 +160,38 @@ class _Reader:
         num_fed = self.items("num_fed", int, num_steps, (0, 2**40))
         cache_bytes = [self.numbers(row, "cache_bytes") for row in self.listed("cache_bytes", num_steps)]
         stop_reason = self.text("stop_reason")
-        steps = [
-            Step(index, token_ids[index], rows[index], uniforms[index], num_fed[index], cache_bytes[index], None)
-            for index in range(num_steps)
-        ]
-        steps[-1] = replace(steps[-1], stop_reason=stop_reason)
         prompt_ids = self.items("prompt_ids", int, (1, MOST_TOKENS), (0, vocab_size - 1))
         seconds = self.items("seconds", float, (0, num_steps), (0, 1e9))
         if len(seconds) not in (0, num_steps):
             raise self.wrong("seconds", f"a list of {num_steps}, or empty")
         forced = self.items("forced", int, (0, num_steps), (0, num_steps - 1))
+        request = Request(prompt_ids, params, self.whole("max_new_tokens", 1, MOST_STEPS))
+        columns = zip(token_ids, uniforms, num_fed, cache_bytes, strict=True)
+        steps = [
+            Step(index, token_id, rows[index], uniform, fed, layers, stop_reason, request)
+            for index, (token_id, uniform, fed, layers) in enumerate(columns)
+        ]
         return Run(
             self.text("model"),
             self.text("prompt"),
-            Trace(steps, prompt_ids, seconds),
+            Trace(steps, seconds, forced=forced),
             params,
-            self.whole("max_new_tokens", 1, MOST_STEPS),
+            request.max_new_tokens,
             self.texts("pieces", num_steps),
             self.texts("labels", vocab_size),
             self.texts("token_bytes", vocab_size),
-            forced=tuple(forced),
         )
 
     def params(self) -> SamplingParams:
+        settings = self.data.get("params")
+        if not isinstance(settings, dict):
+            raise self.wrong("params", "the settings by their names")
+        unknown = sorted(settings.keys() - {field.name for field in fields(SamplingParams)})
         try:
-            return SamplingParams(**self.data["params"])
-        except (KeyError, TypeError, ValueError) as error:
+            if unknown:
+                raise ValueError(f"no setting is called {unknown[0]!r}")
+            return page_params(settings)
+        except (TypeError, ValueError) as error:
             raise RunFileError(f"The file's settings can't be used: {error}.") from None
 
     def logits(self, num_steps: int, vocab_size: int) -> torch.Tensor:

@@ -16,12 +16,11 @@ from playground.engine.sampling import next_token_distribution
 from playground.engine.trace import Trace
 from playground.experiments import sampling_lessons as lessons
 from playground.figures.sampling import kept_figure, penalties_figure, tail_figure
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 from playground.ui.bar import Page, run_payloads
 from playground.ui.controls import ALL_OFF, DEFAULTS, sampling_params
 from playground.ui.lesson import LESSONS, read_lesson
 from playground.ui.panel import figure_json
-from playground.ui.runs import vocabulary
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Asked:
     setup: dict[str, Any]  # of assets/lessons/sampling_questions.json
 
     def label(self, token_id: int) -> str:
-        return vocabulary(self.loaded)[0][token_id]
+        return self.loaded.labels[token_id]
 
 
 def questions() -> list[dict[str, str]]:
@@ -103,7 +102,7 @@ def _seed(asked: Asked) -> Finding:
         tokens = [asked.label(row.token_then), asked.label(row.token_now)]
         rows.append([f"T = {row.temperature}", f"step {row.first_difference}", f"{row.uniform:.4f}", *tokens])
     return Finding(
-        f"Seed {asked.params.seed} draws {asked.trace.steps[0].uniform:.4f} at step 0 under every setting. "
+        f"Seed {asked.params.seed} gives {asked.trace.uniforms[0]:.4f} at step 0 under every setting. "
         "The first step where the same number picks another token than at T = 1:",
         ["temperature", "parts at", "random number", "it was", "it becomes"],
         rows,
@@ -129,7 +128,7 @@ def _who_binds(asked: Asked) -> Finding:
 def _orders(asked: Asked) -> Finding:
     by_hand = lessons.orders(torch.tensor([3.0, 2.0, 1.0]), SamplingParams(temperature=0.5, top_p=0.8))
     kept = {rule: asked.trace.reread(replace(asked.params, rule=rule)).num_candidates for rule in by_hand.rule}
-    step = max(range(len(asked.trace.steps)), key=lambda at: kept["llama.cpp"][at] - kept["transformers"][at])
+    step = max(range(len(asked.trace)), key=lambda at: kept["llama.cpp"][at] - kept["transformers"][at])
     rows = [
         [hand.rule, str(hand.num_kept), " ".join(f"{prob:.3f}" for prob in hand.probs), f"{kept[hand.rule][step]:,}"]
         for hand in by_hand.itertuples()
@@ -181,7 +180,7 @@ def _tail(asked: Asked) -> Finding:
     ]
     return Finding(
         "The tail: tokens that the model finds less than a thousandth as likely as its first choice. "
-        f"Mean over the {len(asked.trace.steps)} steps of this answer.",
+        f"Mean over the {len(asked.trace)} steps of this answer.",
         ["temperature", "tail at one step", "100 tokens without it", f"the same, min-p {min_p}"],
         rows,
         tail_figure(table, min_p),
@@ -196,8 +195,8 @@ def _logprobs(asked: Asked) -> Finding:
     names = [*(asked.label(token_id) for token_id in table.index[:-1]), "sum over all tokens"]
     rows = [[name, *(f"{value:.4f}" for value in row)] for name, row in zip(names, table.to_numpy(), strict=True)]
     return Finding(
-        f"Step {step}, the five likeliest tokens. The draw uses the last column. In transformers, the softmax of "
-        "`logits` is the first column and that of `scores` is the last.",
+        f"Step {step}, the five most likely tokens. The token is sampled from the last column. In transformers, the "
+        "softmax of `logits` is the first column and that of `scores` is the last.",
         ["token", *table.columns],
         rows,
         step=step,

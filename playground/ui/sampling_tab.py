@@ -9,9 +9,9 @@ from playground.engine.model import ContextFullError
 from playground.engine.params import SamplingParams
 from playground.engine.sampling import NoTokenError
 from playground.experiments.sampling_fork import go_on
-from playground.experiments.sampling_table import candidates_table, steps_table
 from playground.figures import style
 from playground.figures.sampling import answer_figure
+from playground.models.tables import candidates_table, steps_table
 from playground.ui.bar import MODEL_LINE, Page
 from playground.ui.controls import ALL_OFF, sampling_params
 from playground.ui.lesson import LESSONS
@@ -75,8 +75,7 @@ def go_on_value(page: Page, question: dict) -> dict:
         return reply | {"problem": error.message}
     except (TypeError, ValueError, NoTokenError, ContextFullError) as error:
         return reply | {"problem": f"The model can't go on from there: {error}."}
-    forced = tuple(step for step in run.forced if step < shared) + ((shared,) if forced_id is not None else ())
-    branch = Run.of(loaded, run.prompt, new.trace, params, run.max_new_tokens, cache=new.cache, forced=forced)
+    branch = Run.of(loaded, run.prompt, new.trace, params, run.max_new_tokens, cache=new.cache)
     page.runs.put(branch, replaces=run.id if question.get("replace") else None)
     known = shared + (forced_id is not None)  # steps whose logits the browser has
     return reply | payload(branch, known, shared=known, num_reused=new.num_reused, num_fed=new.num_fed)
@@ -84,9 +83,7 @@ def go_on_value(page: Page, question: dict) -> dict:
 
 def conditions_of(run: Run, params: SamplingParams) -> str:
     """Model, prompt and settings in one line: a picture without them can't be made again."""
-    off = SamplingParams()
-    names = ["top_k", "top_p", "min_p", "repetition_penalty", "presence_penalty", "frequency_penalty"]
-    on = [f"{name} {getattr(params, name)}" for name in names if getattr(params, name) != getattr(off, name)]
+    on = [f"{name} {value}" for name, value in params.not_off().items() if name != "temperature"]
     settings = ", ".join([f"temperature {params.temperature}", *on, f"seed {run.params.seed}", f"{params.rule} order"])
     prompt = run.prompt if len(run.prompt) <= 60 else f"{run.prompt[:59]}…"
     return f"{run.model_name}: “{prompt}” · {settings}"
@@ -110,7 +107,7 @@ def page_function(runs: RunStore, name: str):
         if run is None:
             return {"problem": GONE}
         params, step = sampling_params(question.get("params")), int(question.get("step") or 0)
-        step = max(0, min(step, len(run.trace.steps) - 1))
+        step = max(0, min(step, len(run.trace) - 1))
         steps = steps_table(run.trace, run.labels, params)
         candidates = candidates_table(run.trace, run.labels, params, step)
         figure = answer_figure(steps, candidates, step, len(run.labels), conditions_of(run, params))

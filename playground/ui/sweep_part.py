@@ -23,7 +23,7 @@ from playground.experiments.sweep import (
     sweep_lengths,
 )
 from playground.figures.race import TimeLine, first_token_figure, sweep_figure
-from playground.models.loading import LoadedModel
+from playground.models.text import LoadedModel
 from playground.ui.bar import MODEL_LINE, PRESSED_NOW, Page, StopFlags, keep_newest
 from playground.ui.controls import readable_errors
 from playground.ui.lesson import Section

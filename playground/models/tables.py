@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import pandas as pd
-import torch
 
 from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
@@ -14,7 +13,6 @@ def steps_table(trace: Trace, labels: Sequence[str], params: SamplingParams) -> 
     reread = trace.reread(params)
     table = trace.to_frame(params)
     table.insert(2, "token", [labels[token_id] for token_id in trace.token_ids])
-    table["entropy"] += 0.0  # a sum of nothing is -0.0
     table["would_pick_id"] = reread.chosen_ids
     table["would_pick"] = [labels[token_id] for token_id in reread.chosen_ids]
     for cut in reread.distributions.cuts:
@@ -26,10 +24,10 @@ def steps_table(trace: Trace, labels: Sequence[str], params: SamplingParams) -> 
 def binding_stages(trace: Trace, params: SamplingParams) -> list[str]:
     """For each step the last stage that cut anything, which is the one that decides how many tokens are left."""
     distributions = trace.reread(params).distributions
-    names = ["none"] * len(trace.steps)
-    before = torch.full((len(trace.steps),), trace.logits.shape[1])
+    names = ["none"] * len(trace)
+    before = distributions.walk.uncut.num_kept
     for cut in distributions.cuts:
-        for step in torch.nonzero(cut.num_kept < before)[:, 0].tolist():
+        for step in (cut.num_kept < before).nonzero()[0].tolist():
             names[step] = cut.name
         before = cut.num_kept
     return names
@@ -52,7 +50,7 @@ def candidates_table(
             "token_id": ids,
             "token": [labels[token_id] for token_id in ids],
             "written": [place == written for place in places],
-            "kept": [place < distribution.num_candidates for place in places],
+            "kept": (distribution.probs[ids] > 0).tolist(),
             "logit": distribution.logits[ids].tolist(),
             "model": distribution.model_probs[ids].tolist(),
         }

@@ -1,0 +1,65 @@
+"""Serves the page: python app.py, or python -m playground; then open http://127.0.0.1:7860."""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+# Before gradio is imported: nothing leaves the machine, and the queue does not slow down with every event it has seen.
+os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
+os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+import gradio as gr
+import torch
+
+from playground.models.loading import ModelFileError, embedded_names, load_model
+from playground.ui.page import build_page, launch_options
+
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """What hinders the start is one sentence, and the exit code is 1; a wrong flag is argparse's business, and 2."""
+    try:
+        flags = parse_flags(arguments)
+        demo = build(flags.device, flags.dtype, flags.model)
+    except (ModelFileError, OSError, RuntimeError, AssertionError) as error:  # the last: a torch without CUDA
+        raise SystemExit(f"The page can't start: {str(error).splitlines()[0]}") from None
+    try:
+        demo.launch(server_name=flags.host, server_port=flags.port, share=flags.share, **launch_options())
+    except OSError:
+        place = f"port {flags.port} of {flags.host}"
+        raise SystemExit(f"The page can't start: {place} is taken or not to be had; --port chooses another") from None
+
+
+def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
+    started = "app.py" if Path(sys.argv[0]).name == "app.py" else "python -m playground"
+    parser = argparse.ArgumentParser(prog=started, description=__doc__)
+    host = os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1")  # a hosted Space sets it
+    parser.add_argument("--host", default=host, help="0.0.0.0 lets other machines of the network in")
+    parser.add_argument("--port", type=_port, default=7860)
+    parser.add_argument("--share", action="store_true", help="a public address through Gradio's relay")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument("--dtype", default="float32", choices=list(DTYPES))
+    parser.add_argument("--model", help=f"offered first: {', '.join(embedded_names())}")
+    return parser.parse_args(arguments)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65535):
+        raise argparse.ArgumentTypeError(f"must be a number from 1 to 65535, got {text!r}")
+    return int(text)
+
+
+def build(device: str = "cpu", dtype: str = "float32", first: str | None = None) -> gr.Blocks:
+    names = embedded_names()
+    if first is not None and first not in names:
+        raise ModelFileError(f"no model is called {first!r}; there are {', '.join(names)}")
+    names.sort(key=lambda name: name != first)
+    models = {name: load_model(name, device=device, dtype=DTYPES[dtype]) for name in names}
+    return build_page(models).queue(default_concurrency_limit=2, max_size=200)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""Any causal language model of transformers, as the loop takes it: with our caches, kinds and masks."""
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from playground.engine.kv_cache import KVCache
+from playground.engine.model import check_room
+
+
+@dataclass(frozen=True)
+class AdaptedConfig:
+    num_layers: int
+    vocab_size: int
+    max_positions: int
+
+
+class TransformersDecoder:
+    """A `Decoder` around a model such as GPT2LMHeadModel or GemmaForCausalLM; nothing of a request is stored in it.
+
+    The model itself is put into eval mode, and its gradients are turned off.
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model.eval().requires_grad_(False)
+        config = model.config.get_text_config()
+        self.config = AdaptedConfig(config.num_hidden_layers, config.vocab_size, config.max_position_embeddings)
+        self._windowed = any(kind != "full_attention" for kind in getattr(config, "layer_types", None) or [])
+        # transformers 5 gave the argument another name, model by model.
+        arguments = inspect.signature(model.forward).parameters
+        self._cache_argument = "cache" if "cache" in arguments else "past_key_values"
+
+    @property
+    def device(self) -> torch.device:
+        return self.model.device
+
+    def __call__(self, token_ids: Tensor, cache: KVCache, last_only: bool = False) -> Tensor:
+        """Logits (B, T, V) of new tokens (B, T), or (B, 1, V) of the last.
+
+        Raises as our own model does, and ValueError where the model's own windows and a cache that forgets meet.
+        """
+        num_new, start = token_ids.shape[1], cache.position
+        check_room(self.config, cache, num_new)
+        positions = torch.arange(start, start + num_new, device=self.device)[None]
+        with cache.one_pass(token_ids):
+            return self.model(
+                input_ids=token_ids,
+                attention_mask=self._mask(cache, num_new),
+                position_ids=positions,
+                use_cache=True,
+                logits_to_keep=1 if last_only else 0,
+                **{self._cache_argument: cache},
+            ).logits
+
+    def _mask(self, cache: KVCache, num_new: int) -> Tensor | None:
+        """(1, 1, T, S) to be added to the scores; None where transformers makes the right one by itself."""
+        if num_new == 1 or not any(layer.forgets for layer in cache.layers):
+            return None
+        if self._windowed:
+            raise ValueError("this model has windows of its own: give it a cache that keeps every token")
+        masks = [layer.mask(layer.upcoming(num_new), num_new) for layer in cache.layers]
+        if not all(torch.equal(mask, masks[0]) for mask in masks):
+            raise ValueError("a model of transformers needs a cache whose layers all forget alike")
+        hidden = torch.finfo(self.model.dtype).min
+        added = torch.zeros(masks[0].shape, dtype=self.model.dtype).masked_fill(~masks[0], hidden)
+        return added[None, None].to(self.device)

@@ -1,0 +1,146 @@
+"""Text in, text out: a loaded model answers, and what it recorded can be read, plotted and shown in a notebook."""
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import plotly.graph_objects as go
+
+from playground.engine.generation import STOP_TOKEN, Decoder, LogitsProcessor, Step, generate, timed
+from playground.engine.kv_cache import KVCache
+from playground.engine.params import SamplingParams
+from playground.engine.trace import Trace
+from playground.figures import style
+from playground.figures.sampling import answer_figure
+from playground.models.answers import Answer, write_answers
+from playground.models.tables import candidates_table, steps_table
+from playground.models.tokenizer import Tokenizer
+
+TURN_START, TURN_END = "<|im_start|>", "<|im_end|>"  # ChatML
+
+
+@dataclass(frozen=True)
+class LoadedModel:
+    name: str
+    model: Decoder
+    tokenizer: Tokenizer
+    is_chat: bool
+    stop_ids: tuple[int, ...]
+    trained_length: int  # tokens; further positions were never trained
+
+    def prompt_ids(self, text: str) -> list[int]:
+        """A chat model gets the text as a user's turn (ChatML, as MiniMind), a base model as it is."""
+        if not text.strip():
+            raise ValueError("The prompt is empty: write something for the model to answer or go on from.")
+        ids = self.tokenizer.encode_plain(text)
+        if not self.is_chat:
+            return ids
+        encode = self.tokenizer.encode
+        return [*encode(f"{TURN_START}user\n"), *ids, *encode(f"{TURN_END}\n{TURN_START}assistant\n")]
+
+    def steps(
+        self,
+        text: str,
+        params: SamplingParams | None = None,
+        cache: KVCache | None = None,
+        max_new_tokens: int = 64,
+        stop_ids: Sequence[int] | None = None,
+        logits_processors: Sequence[LogitsProcessor] = (),
+    ) -> Iterator[Step]:
+        """As `playground.generate`, for a text; `stop_ids` are the model's own unless given."""
+        ends = self.stop_ids if stop_ids is None else stop_ids
+        ids = self.prompt_ids(text)
+        return generate(self.model, ids, params, cache, max_new_tokens, ends, (), logits_processors)
+
+    def generate(self, text: str, params: SamplingParams | None = None, **options) -> "TextTrace":
+        """The whole answer, with every step recorded. Further options as of `steps`."""
+        pairs = list(timed(self.steps(text, params, **options)))
+        return TextTrace([step for step, _ in pairs], [seconds for _, seconds in pairs], self, text)
+
+    def stream(self, text: str, params: SamplingParams | None = None, **options) -> Iterator[tuple[str, Step]]:
+        """The text that each step adds, and the step; "" while a character is incomplete, also where the answer ends in
+        the middle of one. Options as of `steps`."""
+        said: list[Step] = []
+
+        def token_ids() -> Iterator[int]:
+            for step in self.steps(text, params, **options):
+                said.append(step)
+                yield step.token_id
+
+        for piece in self.tokenizer.stream(token_ids()):
+            yield piece, said.pop()
+
+    def answers(
+        self,
+        text: str,
+        params: SamplingParams | None = None,
+        n: int = 30,
+        max_new_tokens: int = 64,
+        stop_ids: Sequence[int] | None = None,
+    ) -> list[Answer]:
+        """n answers, each with its probability; the first is that of `generate`."""
+        ends = self.stop_ids if stop_ids is None else stop_ids
+        settings = [params or SamplingParams()]
+        writing = write_answers(self.model, self.tokenizer, self.prompt_ids(text), settings, n, max_new_tokens, ends)
+        while True:
+            try:
+                next(writing)
+            except StopIteration as end:
+                return end.value[0]
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """Of every id that the model knows, as a picture shows it; ids that the tokenizer lacks are named so."""
+        spare = range(self.tokenizer.vocab_size, self.model.config.vocab_size)
+        return [*self.tokenizer.labels(), *(f"<unused {token_id}>" for token_id in spare)]
+
+    @cached_property
+    def token_bytes(self) -> list[str]:
+        """Of every id, in hexadecimal."""
+        raw = [self.tokenizer.token_bytes(token_id).hex(" ") for token_id in range(self.tokenizer.vocab_size)]
+        return [*raw, *("" for _ in range(self.tokenizer.vocab_size, self.model.config.vocab_size))]
+
+
+class TextTrace(Trace):
+    """A recorded run that knows its words. In a notebook it shows itself: the answer, shaded, and a row a step."""
+
+    def __init__(self, steps: Sequence[Step], seconds: Sequence[float], loaded: LoadedModel, prompt: str) -> None:
+        super().__init__(steps, seconds)
+        self.loaded, self.prompt = loaded, prompt
+
+    @property
+    def text(self) -> str:
+        """The answer without its stop token."""
+        ended = self.stop_reason == STOP_TOKEN
+        return self.loaded.tokenizer.decode(self.token_ids[:-1] if ended else self.token_ids)
+
+    def table(self, params: SamplingParams | None = None):
+        """A DataFrame with a row for each step: its token, what each stage left, and what `params` would choose now."""
+        return steps_table(self, self.loaded.labels, params or self.params)
+
+    def figure(self, step: int | None = None, params: SamplingParams | None = None, dark: bool = False) -> go.Figure:
+        """The candidates of one step, by default the one with the widest choice, beside curves of the whole answer."""
+        params, table = params or self.params, self.table(params)
+        if step is None:
+            step = int(table["num_candidates"].argmax())
+        if not 0 <= step < len(self):
+            raise ValueError(f"step must be a whole number from 0 to {len(self) - 1}, got {step!r}")
+        candidates = candidates_table(self, self.loaded.labels, params, step)
+        figure = answer_figure(table, candidates, step, len(self.loaded.labels), f"{self.loaded.name}: {self.prompt}")
+        return style.resolve(figure, dark)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} steps of {self.loaded.name}, ended by {self.stop_reason}: {self.text!r}>"
+
+    def _repr_html_(self) -> str:
+        table = self.table()
+        red, green, blue = (int(style.PALETTE["kept"][0][place : place + 2], 16) for place in (1, 3, 5))
+        shaded = "".join(
+            f'<span title="{row.prob:.1%}" style="background:rgba({red},{green},{blue},{row.prob / 2:.2f});'
+            f'border-radius:3px;padding:1px 2px;margin:1px">{html.escape(row.token)}</span>'
+            for row in table.itertuples()
+        )
+        shown = table[["step", "token", "model_prob", "prob", "rank", "num_candidates", "entropy", "num_fed"]]
+        rows = shown.to_html(index=False, max_rows=24, float_format=lambda number: f"{number:.4f}")
+        return f"<p>{html.escape(self.prompt)}</p><p style='font-family:monospace'>{shaded}</p>{rows}"

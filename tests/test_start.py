@@ -1,0 +1,113 @@
+"""Starting the page: what hinders it is one sentence, and looking at it starts nothing."""
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import gradio as gr
+import pytest
+
+from playground import __main__ as start
+from playground.models.files import ModelFileError
+
+REPOSITORY = Path(__file__).parents[1]
+
+
+def refusal(capsys, *flags: str) -> tuple[int, str]:
+    """The exit code and what is printed, as a shell sees them."""
+    with pytest.raises(SystemExit) as ended:
+        start.main(list(flags))
+    code = ended.value.code
+    return (1, code) if isinstance(code, str) else (code, capsys.readouterr().err)
+
+
+def test_an_unknown_model_is_one_sentence_that_lists_the_known_ones(capsys):
+    code, said = refusal(capsys, "--model", "gpt-9")
+    assert code == 1
+    assert said == "The page can't start: no model is called 'gpt-9'; there are minimind-base, minimind-chat"
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--modle", "minimind-chat"], "unrecognized arguments: --modle"),
+        (["--dtype", "int8"], "invalid choice: 'int8'"),
+        (["--port", "99999"], "must be a number from 1 to 65535, got '99999'"),
+        (["--port", "http"], "must be a number from 1 to 65535, got 'http'"),
+    ],
+)
+def test_a_wrong_flag_is_named(capsys, flags, said):
+    code, printed = refusal(capsys, *flags)
+    assert code == 2 and said in printed and "Traceback" not in printed
+
+
+@pytest.mark.parametrize("device", ["abacus", "cuda:99"])
+def test_a_device_that_is_not_there_is_one_sentence(capsys, device):
+    code, said = refusal(capsys, "--device", device)
+    assert code == 1 and said.startswith("The page can't start: ") and "\n" not in said
+
+
+def test_a_model_that_can_not_be_read_is_one_sentence(capsys, monkeypatch):
+    def broken(*_args, **_more):
+        raise ModelFileError("chat.safetensors is missing")
+
+    monkeypatch.setattr(start, "load_model", broken)
+    assert refusal(capsys) == (1, "The page can't start: chat.safetensors is missing")
+
+
+def test_a_port_that_is_taken_is_one_sentence(capsys, monkeypatch):
+    with gr.Blocks() as empty:
+        pass
+    monkeypatch.setattr(start, "build", lambda *_flags: empty)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, said = refusal(capsys, "--port", str(port))
+    assert code == 1
+    assert said == (f"The page can't start: port {port} of 127.0.0.1 is taken or not to be had; --port chooses another")
+
+
+def test_the_model_asked_for_is_offered_first(monkeypatch):
+    offered = []
+    monkeypatch.setattr(start, "load_model", lambda name, **_more: name)
+    monkeypatch.setattr(start, "build_page", lambda models: offered.extend(models) or gr.Blocks())
+    start.build(first="minimind-chat")
+    assert offered[0] == "minimind-chat" and len(offered) == 2
+
+
+LOOK = """
+import runpy, sys
+import safetensors.torch
+safetensors.torch.load_file = None  # whoever loads a model now fails
+sys.argv = ["app.py", "--model", "gpt-9"]
+{start}
+import gradio, huggingface_hub
+assert not gradio.analytics.analytics_enabled()
+assert huggingface_hub.constants.HF_HUB_OFFLINE
+with gradio.Blocks() as page:
+    pass
+assert page.queue()._queue.ANAYLTICS_CACHE_FREQUENCY == 1000000
+"""
+WAYS = {
+    "python app.py": "import app\ntry: runpy.run_path('app.py', run_name='__main__')",
+    "python -m playground": "try: runpy.run_module('playground', run_name='__main__')",
+}
+
+
+@pytest.mark.parametrize("way", list(WAYS))
+def test_both_ways_of_starting_load_no_model_too_early_and_set_gradio_up(way):
+    """What gradio reads once, when it is imported, must stand before."""
+    named = ("GRADIO_ANALYTICS_ENABLED", "GRADIO_ANALYTICS_CACHE_FREQUENCY", "HF_HUB_OFFLINE")
+    environment = {key: value for key, value in os.environ.items() if key not in named}
+    started = WAYS[way] + "\nexcept SystemExit as refusal: print(refusal)"
+    ended = subprocess.run(
+        [sys.executable, "-c", LOOK.format(start=started)],
+        cwd=REPOSITORY,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("The page can't start: no model is called 'gpt-9'")
