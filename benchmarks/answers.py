@@ -7,8 +7,9 @@ import transformers
 
 from benchmarks.against_transformers import PROMPT_TOKENS, in_transformers
 from benchmarks.measure import Figure, Goal, compare, processor_time
-from playground.engine.generation import generate, row_seed
+from playground.engine.generation import generate
 from playground.engine.params import SamplingParams
+from playground.engine.sampling import row_seed
 from playground.experiments.answers import draw_answer_set
 from playground.experiments.answers_curve import VALUES, draw_curve_pool
 from playground.experiments.sweep import text_of_length
