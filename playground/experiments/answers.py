@@ -8,7 +8,7 @@ from functools import cached_property
 import pandas as pd
 
 from playground.engine.params import SamplingParams
-from playground.models.answers import Answer, write_answers
+from playground.models.answers import Answer, at_once, write_answers
 from playground.models.text import LoadedModel
 
 TOKENS, TEXT = "tokens", "text"  # what makes two answers the same
@@ -125,12 +125,7 @@ def drawing(loaded: LoadedModel, request: AnswerRequest) -> Generator[int, None,
 
 def draw_answer_sets(loaded: LoadedModel, request: AnswerRequest) -> list[AnswerSet]:
     """As `drawing`, without stopping on the way."""
-    steps = drawing(loaded, request)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
+    return at_once(drawing(loaded, request))
 
 
 def draw_answer_set(

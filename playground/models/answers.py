@@ -3,12 +3,15 @@
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import TypeVar
 
 from playground.engine.arguments import whole_number
 from playground.engine.generation import STOP_TOKEN, Decoder
 from playground.engine.params import SamplingParams
 from playground.models.rows import RowsStep, answer_rows, generate_rows
 from playground.models.tokenizer import Tokenizer
+
+Written = TypeVar("Written")
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,15 @@ def write_answers(
             texts[key] = tokenizer.decode(ids)
         answers.append(Answer(key, texts[key], prod(probs), model_prob, tuple(probs), reason))
     return [answers[start : start + n] for start in range(0, len(rows), n)]
+
+
+def at_once(writing: Generator[int, None, Written]) -> Written:
+    """What `write_answers`, or a generator around it, returns, without stopping on the way."""
+    while True:
+        try:
+            next(writing)
+        except StopIteration as end:
+            return end.value
 
 
 def _choice_probs(step: RowsStep) -> tuple[list[float], list[float]]:

@@ -13,7 +13,7 @@ from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 from playground.figures import style
 from playground.figures.sampling import answer_figure
-from playground.models.answers import Answer, write_answers
+from playground.models.answers import Answer, at_once, write_answers
 from playground.models.tables import candidates_table, steps_table
 from playground.models.tokenizer import Tokenizer
 
@@ -82,12 +82,8 @@ class LoadedModel:
         """n answers, each with its probability; the first is that of `generate`."""
         ends = self.stop_ids if stop_ids is None else stop_ids
         settings = [params or SamplingParams()]
-        writing = write_answers(self.model, self.tokenizer, self.prompt_ids(text), settings, n, max_new_tokens, ends)
-        while True:
-            try:
-                next(writing)
-            except StopIteration as end:
-                return end.value[0]
+        ids = self.prompt_ids(text)
+        return at_once(write_answers(self.model, self.tokenizer, ids, settings, n, max_new_tokens, ends))[0]
 
     @cached_property
     def labels(self) -> list[str]:
