@@ -10,11 +10,11 @@ from benchmarks.measure import Figure, Goal, compare, processor_time
 from playground.engine.generation import generate
 from playground.engine.params import SamplingParams
 from playground.engine.sampling import row_seed
-from playground.experiments.answers import draw_answer_set
-from playground.experiments.answers_curve import VALUES, draw_curve_pool
-from playground.experiments.sweep import text_of_length
 from playground.models.loading import load_model
 from playground.models.text import LoadedModel
+from playground.tabs.cache_on_off.sweep import text_of_length
+from playground.tabs.thirty_answers.answers import draw_answer_set
+from playground.tabs.thirty_answers.curve import VALUES, draw_curve_pool
 
 ROWS, NEW_TOKENS = 30, 24
 TEMPERATURES = VALUES["temperature"]

@@ -8,15 +8,15 @@ import transformers
 from benchmarks.against_transformers import generate_in, in_transformers
 from benchmarks.measure import Figure, Goal, compare, processor_time
 from playground.models.loading import load_model
-from playground.ui.cache_tab import (
+from playground.page.lesson import read_lesson
+from playground.tabs.inside_the_cache.tab import (
     attention_pictures,
     checked_text,
     growth_pictures,
     keeping_pictures,
     more_pictures,
 )
-from playground.ui.cache_values import Text
-from playground.ui.lesson import read_lesson
+from playground.tabs.inside_the_cache.values import Text
 
 PROMPT, ANSWER = list(range(100, 283)), list(range(300, 556))  # a prompt of 183, 256 new tokens
 STEP_BY_STEP = Goal(0.5, remark="at most twice as long: every step of the answer is run for what it reads")

@@ -9,9 +9,9 @@ from benchmarks.measure import Figure, Goal, compare, processor_time
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
-from playground.experiments.sweep import text_of_length
 from playground.models.loading import load_model
 from playground.models.text import LoadedModel
+from playground.tabs.cache_on_off.sweep import text_of_length
 
 GREEDY = SamplingParams(temperature=0)
 CONDITIONS = f"prompt {PROMPT_TOKENS} + {NEW_TOKENS} new, greedy, same tokens, float32, 1 thread"

@@ -18,10 +18,10 @@ from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 from playground.models.loading import load_model
 from playground.models.text import LoadedModel
-from playground.ui.controls import stage_table
+from playground.page.controls import stage_table
 
 CONDITIONS = f"prompt {PROMPT_TOKENS} + {NEW_TOKENS} new tokens, float32, 1 thread"
-SCRIPT = Path(__file__).parents[1] / "assets" / "js" / "reread.js"
+SCRIPT = Path(__file__).parents[1] / "playground" / "page" / "js" / "reread.js"
 MOVES = 20  # of the temperature slider in a round, as in a drag
 TOP_P = 0.9
 

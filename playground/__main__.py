@@ -13,8 +13,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import gradio as gr
 import torch
 
+from playground.build import build_page, launch_options
 from playground.models.loading import ModelFileError, embedded_names, load_model
-from playground.ui.page import build_page, launch_options
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 

@@ -8,7 +8,7 @@ from urllib.parse import urlparse
 import pytest
 import torch
 from hypothesis import settings
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 from playwright.sync_api import Page as BrowserPage
 from torch import Tensor
 
@@ -23,6 +23,7 @@ from playground.models.text import LoadedModel
 torch.set_num_threads(1)  # the tests share the machine; small models gain nothing from more
 settings.register_profile("same cases each run", derandomize=True, deadline=None)
 settings.load_profile("same cases each run")
+expect.set_options(timeout=60_000)  # a busy machine is slow, not wrong
 
 TINY = ModelConfig(
     vocab_size=61,

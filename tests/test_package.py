@@ -26,7 +26,9 @@ print(chat.tokenizer.decode([step.token_id for step in steps]))
 
 build()
 assert launch_options()["css"]
-assert (playground.assets.ASSETS / "js" / "main.js").is_file()
+from playground.page.serving import scripts
+
+assert "page/js/main.js" in scripts()
 """
 
 
@@ -81,7 +83,7 @@ def test_the_wheel_holds_what_the_page_needs(wheel):
     for path in (REPOSITORY / "assets").rglob("*.*"):
         name = f"playground/_assets/{path.relative_to(REPOSITORY / 'assets').as_posix()}"
         assert (name in inside) == (path.suffix != ".png"), name
-    for path in (REPOSITORY / "playground").rglob("*.py"):
+    for path in (path for path in (REPOSITORY / "playground").rglob("*.*") if path.suffix in (".py", ".js", ".css")):
         assert path.relative_to(REPOSITORY).as_posix() in inside
     assert {name.split("/")[0] for name in inside if ".dist-info" not in name} == {"playground"}
 

@@ -1,6 +1,6 @@
 """The one table of the settings and stages between logits and a token: everything else reads it, the browser too.
 
-A new sampler is a row of STAGES, its place in the orders of RULES, one function here, one in assets/js/cuts.js, and a
+A new sampler is a row of STAGES, its place in the orders of RULES, one function here, one in page/js/cuts.js, and a
 field of SamplingParams. What a stage keeps is a stretch of the ranking without gaps: true of every sampler that decides
 by a token's probability. Shapes: R rows, K places of the ranking, most likely first.
 """

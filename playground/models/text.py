@@ -7,13 +7,13 @@ from functools import cached_property
 
 import plotly.graph_objects as go
 
+from playground import style
 from playground.engine.generation import STOP_TOKEN, Decoder, LogitsProcessor, Step, generate, timed
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
-from playground.figures import style
-from playground.figures.sampling import answer_figure
 from playground.models.answers import Answer, at_once, write_answers
+from playground.models.figure import answer_figure
 from playground.models.tables import candidates_table, steps_table
 from playground.models.tokenizer import Tokenizer
 

@@ -1,0 +1,40 @@
+"""The page: a bar that all tabs share, and the tabs."""
+
+import gradio as gr
+
+from playground import style
+from playground.models.text import LoadedModel
+from playground.page.bar import build_bar
+from playground.page.serving import app_options, style_sheet
+from playground.tabs.cache_on_off.tab import race_tab
+from playground.tabs.inside_the_cache.tab import cache_tab
+from playground.tabs.one_answer.tab import sampling_tab
+from playground.tabs.playground.tab import playground_tab
+from playground.tabs.thirty_answers.tab import answers_tab
+
+TITLE = "How a language model writes"
+
+
+def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
+    with gr.Blocks(title=TITLE, fill_width=True) as demo:
+        page = build_bar(models)
+        with gr.Tabs(elem_id="tabs"):
+            playground_tab(page)
+            sampling_tab(page)
+            answers_tab(page)
+            race_tab(page)
+            cache_tab(page)
+    return demo
+
+
+def launch_options() -> dict:
+    """What goes to `launch` in Gradio 6: looks, scripts, and nothing that leaves the machine."""
+    fonts = [gr.themes.LocalFont("IBM Plex Sans", weights=(400, 700)), "DejaVu Sans", "sans-serif"]
+    return {
+        "theme": gr.themes.Base(font=fonts, font_mono=["DejaVu Sans Mono", "monospace"]),
+        "css": style.css_variables() + style_sheet(),
+        "head": '<script type="module" src="scripts/page/js/main.js"></script>',
+        "app_kwargs": app_options(),
+        "run_history": False,
+        "footer_links": [],
+    }

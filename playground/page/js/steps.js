@@ -1,0 +1,61 @@
+// Walks through the steps of the run: a slider for the hand, Play for watching the cache grow.
+
+import { node, say, set } from "./svg.js";
+
+const PAUSE_MS = 120;
+
+export function mount(element, api) {
+  element.classList.add("steps");
+  const play = node("button.small-button.steps-play", { type: "button" }, element, "▶ Play");
+  const range = node(
+    "input.steps-range",
+    { type: "range", min: 0, step: 1, "aria-label": "Step of the answer" },
+    element,
+  );
+  const words = node("span.steps-words", {}, element);
+  let timer = null;
+
+  const lastStep = () => (api.store.get().run?.numSteps ?? 1) - 1;
+
+  function stop() {
+    clearInterval(timer);
+    timer = null;
+    say(play, "▶ Play");
+  }
+
+  function tick() {
+    const { step } = api.store.get();
+    if (step >= lastStep() || element.offsetParent === null) stop();
+    else api.store.set({ step: step + 1 });
+  }
+
+  play.addEventListener("click", () => {
+    if (timer) return stop();
+    if (api.store.get().step >= lastStep()) api.store.set({ step: 0 });
+    say(play, "❚❚ Pause");
+    timer = setInterval(tick, PAUSE_MS);
+  });
+  range.addEventListener("input", () => {
+    stop();
+    api.store.set({ step: Number(range.value) });
+  });
+
+  function draw({ run, step }) {
+    for (const part of element.children) part.hidden = !run; // a hidden panel itself would never be drawn again
+    if (!run) return;
+    const last = lastStep();
+    play.disabled = range.disabled = last === 0;
+    set(range, { max: last, "aria-valuetext": `step ${step} of ${last}` });
+    range.value = step;
+    range.style.setProperty("--filled", `${(100 * step) / Math.max(1, last)}%`);
+    say(
+      words,
+      step === 0
+        ? `Step 0 of ${last}: the prompt goes in`
+        : `Step ${step} of ${last}: “${run.labels[step - 1]}” goes in`,
+    );
+  }
+
+  for (const part of element.children) part.hidden = true;
+  return { draw };
+}

@@ -1,0 +1,86 @@
+// The answer as tokens, coloured by the probability each had. Choosing one shows its step in all pictures.
+
+import { node, percent, pool, say, set } from "./svg.js";
+
+export function mount(element, api) {
+  const head = node("div.card-head", {}, element);
+  node("h2", {}, head, "The answer, token by token");
+  const status = node("span.note", { role: "status", "aria-live": "polite" }, head);
+  const prompt = node("span.token-prompt", {}, head);
+  const strip = node("div.token-strip", { role: "listbox", "aria-label": "Tokens of the answer" }, element);
+  const empty = node("p.empty-note", {}, element, "The answer appears here, one box for each token.");
+  const note = node("p.token-note", {}, element);
+  let shownStep = 0;
+  strip.addEventListener("click", (event) => {
+    const box = event.target.closest(".token");
+    if (box) api.store.set({ step: Number(box.dataset.step) });
+  });
+
+  function draw({ run, reread, step, params }) {
+    empty.hidden = Boolean(run);
+    prompt.hidden = note.hidden = !run;
+    say(status, run ? summary(run) : "");
+    if (!run) {
+      pool(strip, 0);
+      return;
+    }
+    say(prompt, run.prompt);
+    set(prompt, { title: run.prompt });
+    const boxes = pool(strip, run.numSteps, () =>
+      node("button.token", { type: "button", role: "option", tabindex: -1 }),
+    );
+    for (let index = 0; index < run.numSteps; index += 1) drawToken(boxes[index], index, run, reread, step);
+    say(note, difference(reread, params));
+    if (step !== shownStep) reveal(strip, boxes[step]);
+    shownStep = step;
+  }
+
+  function drawToken(box, index, run, reread, step) {
+    const share = reread ? reread.chosenProb[index] : 0;
+    const impossible = Boolean(reread) && share === 0;
+    const differs = Boolean(reread) && reread.firstDifference === index;
+    box.dataset.step = index;
+    say(box, run.labels[index]);
+    box.className = `token${index === step ? " is-chosen" : ""}${impossible ? " is-impossible" : ""}${differs ? " is-fork" : ""}${run.forced.has(index) ? " is-forced" : ""}`;
+    box.style.setProperty("--share", reread ? (0.12 + 0.6 * share).toFixed(3) : "0.12");
+    set(box, {
+      "aria-selected": String(index === step),
+      tabindex: index === step ? 0 : -1,
+      title: reread
+        ? `step ${index}: ${percent(share)} now, ${percent(reread.chosenModelProb[index])} by the model`
+        : null,
+    });
+  }
+
+  function difference(reread) {
+    if (!reread || reread.firstDifference === null) return "";
+    return `From step ${reread.firstDifference} on the answer would be another one: the same random number now picks a different token there.`;
+  }
+
+  return { draw };
+}
+
+/** In a long answer the strip scrolls to the step looked at; the page itself stays where it is. */
+function reveal(strip, box) {
+  if (!box || strip.scrollHeight <= strip.clientHeight) return;
+  const top = box.offsetTop - strip.offsetTop;
+  if (top < strip.scrollTop) strip.scrollTop = top;
+  else if (top + box.offsetHeight > strip.scrollTop + strip.clientHeight)
+    strip.scrollTop = top + box.offsetHeight - strip.clientHeight;
+}
+
+function summary(run) {
+  const tokens = `${run.numSteps} token${run.numSteps === 1 ? "" : "s"}`;
+  if (!run.logits) return `Writing … ${tokens}`;
+  const seconds = run.seconds.reduce((sum, one) => sum + one, 0);
+  const ends = {
+    "stop token": "ended by the model",
+    length: "cut at the length asked for",
+    "context full": "context full",
+  };
+  const untrained =
+    run.promptLength + run.numSteps > run.trainedLength
+      ? `; beyond ${run.trainedLength} tokens the model was not trained`
+      : "";
+  return `${tokens} in ${(1000 * seconds).toFixed(0)} ms, ${ends[run.stopReason] ?? run.stopReason}${untrained}`;
+}

@@ -1,0 +1,58 @@
+"""Pictures that keep their DOM: a gr.HTML whose drawing is a JavaScript module."""
+
+import json
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gradio as gr
+import plotly.graph_objects as go
+
+# A constant template: a value put through it could run code hidden in a prompt. The module draws with textContent.
+_TEMPLATE = '<div class="panel-body"></div>'
+# main.js may load after the panel; what is queued here it mounts when it comes.
+_MOUNT = """
+const queue = (window.playgroundPanels ??= []);
+queue.push({ name: %s, element: element.querySelector('.panel-body') ?? element, props, trigger, watch,
+             server: typeof server === 'undefined' ? null : server });
+window.playgroundMount?.();
+// events: %s
+"""
+
+
+def panel(
+    name: str,
+    value: Any = None,
+    *,
+    label: str | None = None,
+    events: Sequence[str] = (),
+    server_functions: list[Callable] | None = None,
+    elem_id: str | None = None,
+    elem_classes: Sequence[str] = (),
+    **options: Any,
+) -> gr.HTML:
+    """A picture drawn by page/js/<name>.js or, where the name is "<tab>/<name>", by that module of the tab's folder.
+
+    `events` are the names its script may trigger, e.g. panel.chosen(...).
+    """
+    return gr.HTML(
+        value,
+        label=label,
+        html_template=_TEMPLATE,
+        css_template="",
+        js_on_load=_MOUNT % (json.dumps(name), " ".join(f"'{event}'" for event in events)),
+        apply_default_css=False,
+        server_functions=server_functions,
+        elem_id=elem_id,
+        elem_classes=["panel", f"panel-{name.split('/')[-1]}", *elem_classes],
+        **options,
+    )
+
+
+def plot_panel(value: dict | None = None, *, elem_id: str | None = None, **options: Any) -> gr.HTML:
+    """A Plotly curve in a kept div, with buttons for PNG and SVG; its value is `figure_json(figure)`."""
+    return panel("plot", value, elem_id=elem_id, **options)
+
+
+def figure_json(figure: go.Figure) -> dict:
+    """Plain lists and numbers; colours stay CSS variables, which the page resolves."""
+    return json.loads(figure.to_json(engine="json"))

@@ -1,0 +1,40 @@
+"""What the page's own scripts are served from: named files, so that a folder that holds Python is never handed out."""
+
+from pathlib import Path
+
+import plotly
+from starlette.middleware import Middleware
+from starlette.middleware.gzip import GZipMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+PACKAGE = Path(__file__).parents[1]
+PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+FRESH = {"Cache-Control": "no-cache"}  # asked again at each visit, and sent again only when it has changed
+
+
+def scripts() -> dict[str, Path]:
+    """The modules of the page and of its tabs, by the end of their address."""
+    files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.js")}
+    return files | {"plotly.min.js": PLOTLY}
+
+
+def app_options() -> dict:
+    """For `launch(app_kwargs=...)`: the routes of the scripts, and everything compressed that gains by it."""
+    files = scripts()
+
+    def send(request: Request) -> Response:
+        path = files.get(request.path_params["name"])
+        if path is None:
+            return PlainTextResponse("No such script.", status_code=404)
+        return FileResponse(path, media_type="text/javascript", headers=FRESH)
+
+    return {"routes": [Route("/scripts/{name:path}", send)], "middleware": [Middleware(GZipMiddleware)]}
+
+
+def style_sheet() -> str:
+    """The page's styles, then those of its tabs."""
+    return "".join(
+        path.read_text() for path in [PACKAGE / "page" / "page.css", *sorted(PACKAGE.glob("tabs/*/style.css"))]
+    )

@@ -1,0 +1,217 @@
+"""Curves of the race: seconds per step and in sum, ratios over lengths, the wait for the first token, 16-bit gaps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from math import log10
+from statistics import median
+
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from playground import style
+
+ON_LINE = {"color": "var(--kept)", "width": 3}
+OFF_LINE = {"color": "var(--off)", "width": 3, "dash": "dash"}
+DTYPE_COLOURS = {"float32": "var(--kept)", "float16": "var(--value)", "bfloat16": "var(--key)"}
+SMALLEST_GAP = 1e-8  # a log axis has no 0; equal logits are drawn here
+
+
+def step_times_figure(on_seconds: Sequence[float], off_seconds: Sequence[float]) -> go.Figure:
+    """What each token took, both sides on one axis."""
+    figure = go.Figure([_times("cache on", on_seconds, ON_LINE), _times("cache off", off_seconds, OFF_LINE)])
+    return figure.update_layout(
+        style.layout("new token", "milliseconds for this token", **_titled("Time of each token"))
+    )
+
+
+def cumulative_figure(
+    on_seconds: Sequence[float], off_seconds: Sequence[float], pays_from: int | None = None
+) -> go.Figure:
+    """Both clocks after each token, and the token from which the cached side stays ahead."""
+    on, off = list(accumulate(on_seconds)), list(accumulate(off_seconds))
+    figure = go.Figure([_times("cache on", on, ON_LINE), _times("cache off", off, OFF_LINE)])
+    figure.update_layout(style.layout("new token", "milliseconds since the start", **_titled("Time since the start")))
+    if pays_from is not None:
+        figure.add_vline(pays_from + 1, line={"color": "var(--accent)", "dash": "dot", "width": 2})
+        figure.add_annotation(
+            x=pays_from + 1,
+            y=0.98,
+            yref="paper",
+            text=f"ahead from token {pays_from + 1} on",
+            showarrow=False,
+            xanchor="left" if pays_from < len(on) / 2 else "right",
+            xshift=6 if pays_from < len(on) / 2 else -6,
+            font={"color": "var(--accent)"},
+        )
+    return figure
+
+
+def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_lengths: Sequence[int]) -> go.Figure:
+    """Three tables in colour: how many times more tokens, multiply-adds and seconds the run without a cache takes."""
+    panels = {
+        "token_ratio": "<b>tokens fed</b>, exact",
+        "multiply_add_ratio": "<b>multiply-adds</b>, exact",
+        "time_ratio": "<b>seconds</b>, measured",
+    }
+    figure = make_subplots(1, 3, subplot_titles=list(panels.values()), shared_yaxes=True, horizontal_spacing=0.03)
+    by_lengths = frame.set_index(["prompt_length", "num_new"]) if len(frame) else None
+    for column, name in enumerate(panels, start=1):
+        ratios = [
+            [
+                float(by_lengths.loc[(prompt, answer), name])
+                if by_lengths is not None and (prompt, answer) in by_lengths.index
+                else None
+                for answer in answer_lengths
+            ]
+            for prompt in prompt_lengths
+        ]
+        figure.add_heatmap(
+            x=[str(length) for length in answer_lengths],
+            y=[str(length) for length in prompt_lengths],
+            z=[[None if ratio is None else log10(max(ratio, 1)) for ratio in row] for row in ratios],
+            text=[["" if ratio is None else ratio_text(ratio) for ratio in row] for row in ratios],
+            texttemplate="%{text}",
+            hovertemplate="prompt %{y}, answer %{x}: %{text} times<extra></extra>",
+            colorscale=[[0, "var(--panel)"], [1, "var(--pale)"]],
+            showscale=False,
+            xgap=3,
+            ygap=3,
+            zmin=0,
+            zmax=2.2,
+            textfont={"size": 20},
+            row=1,
+            col=column,
+        )
+    figure.update_annotations(font={"size": 19})
+    figure.update_layout(style.layout("", "prompt tokens", height=430, margin={"t": 44}))
+    figure.update_xaxes(title_text="new tokens", type="category", showgrid=False, automargin=True)
+    figure.update_yaxes(type="category", showgrid=False, automargin=True)
+    return figure
+
+
+@dataclass(frozen=True)
+class TimeLine:
+    """Seconds of each step, on and off, for one prompt length."""
+
+    prompt_length: int
+    on_seconds: list[float]
+    off_seconds: list[float]
+
+    @property
+    def words(self) -> str:
+        """First and later tokens in numbers, with the cache and without."""
+        on, off = self.on_seconds, self.off_seconds
+        words = f"<b>{self.prompt_length:,} prompt tokens</b>: first token {1000 * on[0]:.1f} ms with the cache, "
+        words += f"{1000 * off[0]:.1f} without"
+        if len(on) < 2:
+            return words
+        return f"{words}; each later one {1000 * median(on[1:]):.1f} and {1000 * median(off[1:]):.1f}"
+
+
+def first_token_figure(lines: Sequence[TimeLine]) -> go.Figure:
+    """The prompt's pass, then the steps, end to end; each prompt on a scale of its own."""
+    rows = max(1, len(lines))
+    figure = make_subplots(rows, 1, subplot_titles=[line.words for line in lines], vertical_spacing=0.36 / rows)
+    figure.update_annotations(x=0, xanchor="left", font={"size": 18})
+    for row, line in enumerate(lines, start=1):
+        figure.add_trace(_end_to_end("off", line.off_seconds, "var(--off)"), row=row, col=1)
+        figure.add_trace(_end_to_end("on", line.on_seconds, "var(--kept)"), row=row, col=1)
+    figure.update_layout(style.layout("", "", barmode="overlay", bargap=0.25, height=136 * rows + 60, margin={"t": 36}))
+    figure.update_xaxes(gridcolor="var(--grid)", zerolinecolor="var(--grid)", automargin=True)
+    figure.update_yaxes(showgrid=False, automargin=True)
+    figure.update_xaxes(title_text="milliseconds; solid: first token, hatched: each later token", row=rows, col=1)
+    return figure
+
+
+@dataclass(frozen=True)
+class GapLine:
+    """One number format: how far on and off lie apart at each step, and by how much the best token leads."""
+
+    dtype: str
+    gaps: list[float]
+    margins: list[float]
+    first_difference: int | None
+
+
+def gaps_figure(lines: Sequence[GapLine]) -> go.Figure:
+    """Largest logit gap of each step, and the lead of the best token: one below twice the gap can be turned over."""
+    figure = go.Figure()
+    if lines:
+        margins = lines[0].margins
+        figure.add_scatter(
+            x=list(range(1, len(margins) + 1)),
+            y=[max(margin, SMALLEST_GAP) for margin in margins],
+            name=f"lead of the best token ({lines[0].dtype})",
+            mode="lines+markers",
+            line={"color": "var(--muted)", "width": 1.5},
+            marker={"size": 6, "symbol": "diamond"},
+        )
+    for line in lines:
+        colour = DTYPE_COLOURS[line.dtype]
+        figure.add_scatter(
+            x=list(range(1, len(line.gaps) + 1)),
+            y=[max(gap, SMALLEST_GAP) for gap in line.gaps],
+            name=f"gap in {line.dtype}",
+            mode="lines",
+            line={"color": colour, "width": 3, "dash": "solid" if line.dtype == "float32" else "dash"},
+        )
+        if line.first_difference is not None and line.first_difference < len(line.gaps):
+            step = line.first_difference
+            figure.add_scatter(
+                x=[step + 1],
+                y=[max(line.gaps[step], SMALLEST_GAP)],
+                mode="markers+text",
+                marker={"symbol": "x", "size": 14, "color": colour},
+                text=[f"tokens part ({line.dtype})"],
+                textposition="top center",
+                textfont={"color": colour},
+                showlegend=False,
+            )
+    axis = {"type": "log", "exponentformat": "power", "dtick": 1}
+    return figure.update_layout(style.layout("new token", "logits apart", yaxis=axis, height=420))
+
+
+def ratio_text(ratio: float) -> str:
+    """Three digits are enough for a ratio."""
+    return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.1f}" if ratio >= 10 else f"{ratio:.2f}"
+
+
+def _titled(title: str) -> dict:
+    return {
+        "title": {"text": f"<b>{title}</b>", "font": {"size": 22}, "x": 0, "xref": "container", "y": 0.97},
+        "margin": {"t": 76},
+        "yaxis": {"rangemode": "tozero"},
+        "height": 340,
+    }
+
+
+def _end_to_end(name: str, seconds: Sequence[float], colour: str) -> go.Bar:
+    """One bar a step, each where the last one ended; the first solid, the others hatched."""
+    ends = list(accumulate(seconds))
+    return go.Bar(
+        x=[1000 * one for one in seconds],
+        base=[1000 * (end - one) for end, one in zip(ends, seconds, strict=True)],
+        y=[name] * len(seconds),
+        orientation="h",
+        showlegend=False,
+        customdata=[[step + 1, 1000 * one] for step, one in enumerate(seconds)],
+        hovertemplate="token %{customdata[0]}: %{customdata[1]:.2f} ms<extra>cache " + name + "</extra>",
+        marker={
+            "color": colour,
+            "line": {"color": "var(--panel)", "width": 1.5},
+            "pattern": {"shape": [""] + ["/"] * (len(seconds) - 1), "size": 5, "solidity": 0.25},
+        },
+    )
+
+
+def _times(name: str, seconds: Sequence[float], line: dict) -> go.Scatter:
+    return go.Scatter(
+        x=list(range(1, len(seconds) + 1)),
+        y=[1000 * one for one in seconds],
+        name=name,
+        mode="lines" if len(seconds) > 1 else "markers",
+        line=line,
+        hovertemplate="token %{x}: %{y:.2f} ms<extra>" + name + "</extra>",
+    )

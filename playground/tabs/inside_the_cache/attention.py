@@ -1,0 +1,129 @@
+"""What attention reads: the weights of a text, who reads the first token, and why the mask is added.
+
+Shapes: L layers, H query heads, T tokens fed, S tokens seen.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from playground.engine.kv_cache import KVCache
+from playground.engine.model import Transformer
+from playground.engine.taps import tapped
+from playground.models.altered import unmasked
+
+
+def attention_weights(model: Transformer, token_ids: Sequence[int], num_rows: int | None = None) -> Tensor:
+    """(L, H, rows, T): what each of the last `num_rows` tokens, or each of all, reads. A decode step has one row."""
+    return _last_rows(model, token_ids, num_rows, "weights")
+
+
+def attention_scores(model: Transformer, token_ids: Sequence[int], num_rows: int | None = None) -> Tensor:
+    """(L, H, rows, T) before the mask: there is a score for later tokens too, and only the mask hides it."""
+    return _last_rows(model, token_ids, num_rows, "scores")
+
+
+@torch.no_grad()
+def _last_rows(model: Transformer, token_ids: Sequence[int], num_rows: int | None, value: str) -> Tensor:
+    cache = KVCache.of(model)
+    num_before = 0 if num_rows is None else max(0, len(token_ids) - num_rows)
+    if num_before:  # as one more chunk, so that a long text needs no square of its length
+        model(_batch(model, token_ids[:num_before]), cache, last_only=True)
+    with tapped(model, value) as tap:
+        model(_batch(model, token_ids[num_before:]), cache, last_only=True)
+    return torch.cat(list(tap), 0)
+
+
+def sink_shares(weights: Tensor) -> Tensor:
+    """(L, H) mean weight that these rows (L, H, rows, T) give the first token (StreamingLLM, arXiv 2309.17453)."""
+    return weights[..., 0].mean(-1)
+
+
+def even_share(first_row: int, end: int) -> float:
+    """What rows first_row to end - 1 would give the first token if each read all before it, and itself, alike."""
+    return sum(1 / (row + 1) for row in range(first_row, end)) / (end - first_row)
+
+
+@dataclass(frozen=True)
+class Masked:
+    """One row of scores, and what softmax makes of it under four ideas of hiding the later tokens."""
+
+    scores: list[float]
+    hidden: list[bool]
+    rows: dict[str, list[float]]
+
+    def leak(self, name: str) -> float:
+        """Share of the weight that a hidden token gets. NaN where the row is NaN."""
+        return sum(weight for weight, hidden in zip(self.rows[name], self.hidden, strict=True) if hidden)
+
+
+NO_MASK, ADDED, TIMES_ZERO, TIMES_INFINITY = "no mask", "add -inf", "multiply by 0", "multiply by -inf"
+
+
+def mask_row(scores: Sequence[float], hidden: Sequence[bool]) -> Masked:
+    """[1, 2, 3], third hidden: adding gives .269 .731 0; times 0 leaves it e^0 of weight; times -inf breaks the row."""
+    row, is_hidden = torch.tensor(list(scores), dtype=torch.float64), torch.tensor(list(hidden))
+    ideas = {
+        NO_MASK: row,
+        ADDED: row.masked_fill(is_hidden, -torch.inf),
+        TIMES_ZERO: row * (~is_hidden),
+        TIMES_INFINITY: row * torch.where(is_hidden, -torch.inf, 1.0),
+    }
+    rows = {name: masked.softmax(-1).tolist() for name, masked in ideas.items()}
+    return Masked(row.tolist(), is_hidden.tolist(), rows)
+
+
+@dataclass(frozen=True)
+class MaskNeed:
+    """Largest difference of the last logits with and without the mask, for the same text fed in two ways."""
+
+    decode_step: float  # the last token alone, after the others
+    chunk: float  # the last `chunk_length` tokens together
+    chunk_length: int
+
+
+@torch.no_grad()
+def mask_need(model: Transformer, token_ids: Sequence[int], chunk_length: int = 4) -> MaskNeed:
+    chunk_length = min(chunk_length, len(token_ids) - 1)
+    if chunk_length < 2:
+        raise ValueError(f"three tokens are needed: one stored and a chunk of two, got {len(token_ids)}")
+    cache, differences = KVCache.of(model), []
+    model(_batch(model, token_ids[:-1]), cache, last_only=True)
+    for num_last in (1, chunk_length):
+        cache.truncate(len(token_ids) - num_last)
+        last = _batch(model, token_ids[-num_last:])
+        masked, open_ = (one(last, cache.clone())[0, -1] for one in (model, unmasked(model)))
+        differences.append(float((masked - open_).abs().max()))
+    return MaskNeed(*differences, chunk_length)
+
+
+@dataclass(frozen=True)
+class PassShapes:
+    """What a pass multiplies, named as the transformers documents name it."""
+
+    past: int
+    new: int
+    queries: tuple[int, ...]  # (batch, query heads, new, head size)
+    keys: tuple[int, ...]  # (batch, KV heads, past + new, head size)
+    weights: tuple[int, ...]  # (batch, query heads, new, past + new)
+    mask: tuple[int, int] | None  # (new, past + new); None where no mask is needed
+
+
+@torch.no_grad()
+def pass_shapes(model: Transformer, token_ids: Sequence[int], splits: Sequence[int]) -> list[PassShapes]:
+    """Shapes read from the tensors of each pass, when the text is fed in pieces of `splits` tokens."""
+    cache, shapes = KVCache.of(model), []
+    for num_new in splits:
+        past = cache.position
+        mask = cache.layers[0].mask(cache.layers[0].upcoming(num_new), num_new)
+        with tapped(model, "queries") as queries, tapped(model, "keys") as keys, tapped(model, "weights") as weights:
+            model(_batch(model, token_ids[past : past + num_new]), cache, last_only=True)
+        width = None if mask is None else tuple(mask.shape)
+        shapes.append(PassShapes(past, num_new, *(tuple(tap[0].shape) for tap in (queries, keys, weights)), width))
+    return shapes
+
+
+def _batch(model: Transformer, token_ids: Sequence[int]) -> Tensor:
+    return torch.tensor([list(token_ids)], device=model.device)

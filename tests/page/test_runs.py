@@ -1,0 +1,258 @@
+"""A recorded run outlives its request in a bounded store, and its page in a file."""
+
+import base64
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from playground.engine.generation import LENGTH, STOP_TOKEN, generate, timed
+from playground.engine.kv_cache import KVCache
+from playground.engine.params import SamplingParams
+from playground.engine.trace import Trace
+from playground.models.tables import steps_table
+from playground.page.controls import stage_table
+from playground.page.runs import Run, RunFileError, RunStore, from_json, payload, to_json
+from playground.tabs.one_answer.fork import go_on
+
+PROMPT = [5, 9, 2, 44]
+PARAMS = SamplingParams(temperature=1.2, top_k=30, seed=8)
+
+
+def recorded_run(model, steps: int = 12, params: SamplingParams = PARAMS) -> Run:
+    cache = KVCache(model.config.num_layers)
+    trace = Trace.record(timed(generate(model, PROMPT, params, cache, steps)))
+    labels = [f"t{token_id}" for token_id in range(model.config.vocab_size)]
+    pieces = [labels[token_id] for token_id in trace.token_ids]
+    return Run("tiny", "a prompt", trace, params, steps, pieces, labels, labels, cache=cache)
+
+
+# ---- the store
+
+
+def test_the_oldest_run_goes_first_and_the_newest_always_stays(model):
+    runs = [recorded_run(model, 3) for _ in range(4)]
+    store = RunStore(most_runs=3)
+    for run in runs:
+        store.put(run)
+    assert [store.get(run.id) is not None for run in runs] == [False, True, True, True]
+
+    small = RunStore(most_bytes=runs[0].num_bytes + 1)
+    for run in runs:
+        small.put(run)
+    assert len(small) == 1 and small.get(runs[-1].id).trace.token_ids == runs[-1].trace.token_ids
+
+
+def held_bytes(thing: object, known: set[int] | None = None) -> int:
+    """Of all that hangs on it, each piece of memory once, views of it not again: the slow, obvious count."""
+    known = set() if known is None else known
+    if isinstance(thing, torch.Tensor):
+        thing = thing.numpy()
+    if isinstance(thing, np.ndarray):
+        while isinstance(thing.base, np.ndarray):
+            thing = thing.base
+        place, size, inner = thing.ctypes.data, thing.nbytes, ()
+    else:
+        place, size = id(thing), sys.getsizeof(thing)
+        inner = [*thing.items()] if isinstance(thing, dict) else []
+        inner += list(thing) if isinstance(thing, list | tuple | set | frozenset) else []
+        inner += list(vars(thing).values()) if hasattr(thing, "__dict__") and not isinstance(thing, type) else []
+    if place in known:
+        return 0
+    known.add(place)
+    return size + sum(held_bytes(one, known) for one in inner)
+
+
+def test_what_is_kept_of_a_run_is_what_is_counted(model):
+    """Branches kept all that was worked out from them, tables left a ranking behind, and texts weighed nothing."""
+    run, store = recorded_run(model), RunStore()
+    branch = go_on(model, run.trace, 4, PARAMS, 3, run.cache, 12)
+    _ = branch.trace.reread(PARAMS).probs, [step.distribution.ranking for step in branch.trace.steps]
+    labels = [f"{place} " * 100 for place in range(61)]
+    store.put(replace(run, trace=branch.trace, cache=branch.cache, labels=labels))
+    kept = store._runs[run.id]
+    before = held_bytes(kept)
+    assert sum(map(len, labels)) < before < kept.num_bytes + 12_000  # bytes: names and numbers of the steps
+    for _ in range(2):
+        steps_table(store.get(run.id).trace, labels, SamplingParams(temperature=0.3))
+        assert payload(store.get(run.id))["logits"]
+    ranking = 8 * kept.trace.logits.numel()  # stays once it is known, and is counted from the start
+    assert held_bytes(kept) < before + ranking + 2000
+    assert kept.trace.num_bytes == kept.trace.logits.nbytes + ranking
+
+
+def test_opened_files_fill_the_store_by_their_texts(model):
+    data = json.loads(to_json(recorded_run(model, 2)))
+    data["labels"] = [f"{place}" * 10_000 for place in range(10, 71)]
+    store = RunStore(most_bytes=3_000_000)
+    for _ in range(6):
+        store.put(from_json(json.dumps(data)))
+    assert len(store) == 2  # of 1.2 MB each; their logits and caches are a few hundred bytes
+
+
+def test_texts_of_the_pages_own_vocabulary_are_shared_and_not_counted(chat):
+    trace = Trace.record(timed(generate(chat.model, PROMPT, PARAMS, None, 2)))
+    assert Run.of(chat, "a prompt", trace, PARAMS, 2).num_bytes < 2 * 12 * chat.model.config.vocab_size + 1000
+
+
+def test_ids_can_not_be_guessed_from_one_another(model):
+    ids = {recorded_run(model, 1).id for _ in range(20)}
+    assert len(ids) == 20 and all(len(run_id) == 16 for run_id in ids)
+
+
+# ---- the file
+
+
+def test_a_run_read_from_its_file_is_the_run(model):
+    run = recorded_run(model)
+    again = from_json(to_json(run))
+    assert payload(again) == payload(run) | {"id": again.id}
+    assert (again.labels, again.token_bytes, again.cache) == (run.labels, run.token_bytes, None)
+    assert again.trace.to_frame(SamplingParams(top_p=0.5)).equals(run.trace.to_frame(SamplingParams(top_p=0.5)))
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1, 2]", '"run"', "{}", "[" * 100_000, '{"format": "something else"}'])
+def test_a_file_that_is_no_run_is_one_sentence(text):
+    with pytest.raises(RunFileError, match=r"^The file is (not JSON|JSON, but not)[^\n]*\.$"):
+        from_json(text)
+
+
+@pytest.mark.parametrize(
+    "field", ["token_ids", "uniforms", "logits", "params", "labels", "cache_bytes", "prompt", "pieces"]
+)
+@pytest.mark.parametrize("value", [None, 7, [], [None], [[-1]], {"temperature": -3}, [1e400]])
+def test_a_spoilt_field_is_named(model, field, value):
+    data = json.loads(to_json(recorded_run(model, 2)))
+    data[field] = value
+    with pytest.raises(RunFileError, match=r"^The file[^\n]*\.$") as caught:
+        from_json(json.dumps(data))
+    assert field in str(caught.value) or "settings" in str(caught.value)
+
+
+@pytest.mark.parametrize("logit", [float("nan"), float("inf")])
+def test_logits_that_allow_no_choice_are_refused(model, logit):
+    data = json.loads(to_json(recorded_run(model, 2)))
+    logits = torch.full((2, model.config.vocab_size), logit)
+    data["logits"] = base64.b64encode(logits.numpy().tobytes()).decode()
+    with pytest.raises(RunFileError, match="from which a token can be chosen"):
+        from_json(json.dumps(data))
+
+
+@pytest.mark.parametrize("uniforms", [[0.5, 1], [1.0, 0.0]])
+def test_a_random_number_of_one_is_refused(model, uniforms):
+    """A draw gives numbers below 1; with 1 the table and the picture looked for a token behind the last."""
+    data = json.loads(to_json(recorded_run(model, 2))) | {"uniforms": uniforms}
+    with pytest.raises(RunFileError, match="“uniforms” should be numbers from 0 up to but not including 1"):
+        from_json(json.dumps(data))
+
+
+def test_seconds_are_there_for_every_step_or_not_at_all(model):
+    """Some seconds but not all made the table fail when it was asked for."""
+    data = json.loads(to_json(recorded_run(model, 3)))
+    for count in (0, 3):
+        assert len(from_json(json.dumps(data | {"seconds": [0.1] * count})).trace.to_frame()) == 3
+    for count in (1, 2, 4):
+        with pytest.raises(RunFileError, match="“seconds” should be a list"):
+            from_json(json.dumps(data | {"seconds": [0.1] * count}))
+
+
+# ---- going on from the middle
+
+
+def test_the_recorded_token_forced_again_gives_the_recorded_answer(model):
+    run = recorded_run(model)
+    for place in (0, 5, 11):
+        branch = go_on(model, run.trace, place, PARAMS, run.trace.token_ids[place], run.cache, 12)
+        assert branch.trace.token_ids == run.trace.token_ids
+        assert torch.allclose(branch.trace.logits, run.trace.logits, atol=1e-5)
+        assert branch.trace.stop_reason == LENGTH
+
+
+def test_two_branches_from_one_cache_do_not_meet(model):
+    """transformers#32681: the second continuation of a shared prefix read what the first had written."""
+    run = recorded_run(model)
+    kept = [layer.stored()[0].clone() for layer in run.cache.layers]
+    for token_id in (3, 17):
+        branch = go_on(model, run.trace, 4, PARAMS, token_id, run.cache, 12)
+        alone = go_on(model, run.trace, 4, PARAMS, token_id, None, 12)
+        assert branch.trace.token_ids == alone.trace.token_ids
+        assert branch.trace.token_ids[:5] == [*run.trace.token_ids[:4], token_id]
+        assert (branch.num_reused, branch.num_fed) == (len(PROMPT) + 4, 7)
+        assert (alone.num_reused, alone.num_fed) == (0, len(PROMPT) + 4 + 7)
+    assert all(torch.equal(layer.stored()[0], keys) for layer, keys in zip(run.cache.layers, kept, strict=True))
+
+
+def test_new_settings_go_on_from_the_first_step_that_they_change(model):
+    """What the page does under a moving slider: the steps before are the same, so nobody need write them again."""
+    run = recorded_run(model)
+    settings = [SamplingParams(temperature=1.2 - 0.01 * tenth, top_k=30, seed=8) for tenth in range(1, 60)]
+    places = [run.trace.reread(other).first_difference for other in settings]
+    other, place = next(pair for pair in zip(settings, places, strict=True) if pair[1])
+    branch = go_on(model, run.trace, place, other, None, run.cache, 12)
+    assert branch.trace.token_ids == [step.token_id for step in generate(model, PROMPT, other, None, 12)]
+    assert branch.num_reused == len(PROMPT) + place - 1
+
+
+def test_a_forced_end_ends_the_answer(model):
+    run = recorded_run(model)
+    branch = go_on(model, run.trace, 4, PARAMS, 7, run.cache, 12, stop_ids=[7])
+    assert (len(branch.trace.steps), branch.trace.stop_reason, branch.num_fed) == (5, STOP_TOKEN, 0)
+
+
+@pytest.mark.parametrize(("place", "token_id"), [(12, 3), (-1, 3), (2, 61), (2, -1)])
+def test_a_place_or_token_that_does_not_exist_is_named(model, place, token_id):
+    run = recorded_run(model)
+    with pytest.raises(ValueError, match=r"12 steps|no token has id"):
+        go_on(model, run.trace, place, PARAMS, token_id, run.cache, 12)
+
+
+# ---- the browser's side of going on
+
+SPLICE = """
+const { rankRun, spliceRank, reread, rereadStep, useTable } = await import(process.argv[1]);
+useTable(JSON.parse(process.argv[2]));
+const random = (seed) => () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+const draw = random(7), vocabSize = 50, made = [];
+const runOf = (logits, tokenIds) => ({
+  numSteps: tokenIds.length, vocabSize, logits, tokenIds, promptIds: [1], uniforms: tokenIds.map(draw),
+  forced: new Set(),
+});
+const some = (count) => Float32Array.from({ length: count }, () => Math.round(draw() * 20) / 4);
+for (let round = 0; round < 40; round += 1) {
+  const steps = 1 + Math.floor(draw() * 8), shared = Math.floor(draw() * (steps + 1)), more = Math.floor(draw() * 6);
+  if (shared + more === 0) continue;
+  const ids = (count) => Array.from({ length: count }, () => Math.floor(draw() * vocabSize));
+  const base = rankRun(runOf(some(steps * vocabSize), ids(steps)));
+  const kept = Math.max(shared - 1, 0); // the last shared step may have another token: it was forced
+  const tokenIds = [...base.tokenIds.slice(0, kept), ...ids(shared + more - kept)];
+  const logits = new Float32Array(tokenIds.length * vocabSize);
+  logits.set(base.logits.subarray(0, shared * vocabSize));
+  logits.set(some(more * vocabSize), shared * vocabSize);
+  const spliced = spliceRank(runOf(logits, tokenIds), base, shared);
+  const whole = rankRun({ ...spliced, order: undefined });
+  const same = (name) => spliced.order[name].every((value, place) => value === whole.order[name][place]);
+  made.push(["ranking", "scores", "places"].every(same) && spliced.order.places.length === tokenIds.length);
+}
+const run = rankRun(runOf(some(4 * vocabSize), [1, 2, 3, 4]));
+const params = { temperature: 1 };
+const parts = reread(run, params).firstDifference;
+run.forced.add(parts);
+console.log(JSON.stringify({ made, forcedIsNoDifference: reread(run, params).firstDifference !== parts,
+  again: rereadStep(run, params, 1) === rereadStep(run, params, 1),
+  other: rereadStep(run, params, 1) !== rereadStep(run, { temperature: 0.5 }, 1) }));
+"""
+
+
+def test_the_browser_ranks_only_the_new_steps_and_gets_the_same_ranking():
+    script = Path(__file__).parents[2] / "playground" / "page" / "js" / "reread.js"
+    command = ["node", "--input-type=module", "-e", SPLICE, script.as_uri(), json.dumps(stage_table())]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert len(found["made"]) > 30 and all(found["made"])
+    assert found["forcedIsNoDifference"] and found["again"] and found["other"]

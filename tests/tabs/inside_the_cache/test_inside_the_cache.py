@@ -1,0 +1,375 @@
+"""What the tab "Inside the cache" claims, computed on the tiny model: its numbers are random, the laws hold."""
+
+import copy
+import math
+
+import pytest
+import torch
+
+import playground.engine.model as model_module
+from playground.engine.kv_cache import KVCache
+from playground.engine.model import ModelConfig
+from playground.engine.taps import tapped
+from playground.models.altered import twin, unmasked, with_kv_heads, with_scaled_feed_forward
+from playground.tabs.inside_the_cache.attention import (
+    ADDED,
+    NO_MASK,
+    TIMES_INFINITY,
+    TIMES_ZERO,
+    attention_scores,
+    attention_weights,
+    even_share,
+    mask_need,
+    mask_row,
+    pass_shapes,
+    sink_shares,
+)
+from playground.tabs.inside_the_cache.classifier import read_once
+from playground.tabs.inside_the_cache.growth import CacheSize, cache_growth, ghost_sizes, stored_rows
+from playground.tabs.inside_the_cache.keeping import (
+    APPENDED,
+    CHANGED,
+    EARLY,
+    FED_ON,
+    SCALED,
+    UNMASKED,
+    changes,
+    swap_caches,
+)
+from playground.tabs.inside_the_cache.kv_heads import compare_kv_heads
+from playground.tabs.inside_the_cache.reads import count_reads
+from playground.tabs.inside_the_cache.training_cache import train_with_cache
+from playground.tabs.inside_the_cache.walk import CACHE, COMPUTED, walk_token
+
+PROMPT, ANSWER = [5, 9, 2, 40, 17, 33], [8, 21, 50, 3]
+TEXT = PROMPT + ANSWER[:-1]  # what the cache holds at the end: the last token is chosen, never fed
+
+
+def logits_of(model, ids):
+    return model(torch.tensor([ids]), KVCache(model.config.num_layers))
+
+
+# Growth
+
+
+def test_the_course_counts_204800_bytes_for_100_tokens():
+    size = CacheSize.of(ModelConfig(), 100)
+    assert math.prod(factor for _, factor in size.factors) == size.num_bytes == 204_800
+
+
+@pytest.mark.parametrize("static_length", [None, 70])
+def test_growth_is_that_of_a_cache_which_the_model_fills_step_by_step(model, static_length):
+    cache = KVCache(model.config.num_layers, "static" if static_length else "dynamic", static_length)
+    prompt, answer = [5] * 63, [9, 2, 40, 17]  # grows over the first buffer's end
+    decoded = []
+    for step, ids in enumerate([prompt, *([token_id] for token_id in answer[:-1])]):
+        model(torch.tensor([ids]), cache)
+        for number, layer in enumerate(cache.layers):
+            filled = sum(tensor.nbytes for tensor in layer.stored())
+            decoded.append([step, number, len(layer.positions), filled, layer.allocated_bytes])
+    growth = cache_growth(stored_rows(model, prompt + answer[:-1]), len(prompt), static_length)
+    assert growth.values.tolist() == decoded
+    assert growth.allocated_bytes.nunique() == (1 if static_length else 2)
+
+
+def test_the_tensors_are_as_large_as_the_formula_says(model):
+    growth = cache_growth(stored_rows(model, TEXT), len(PROMPT))
+    for _, rows in growth.groupby("step"):
+        assert rows.filled_bytes.sum() == CacheSize.of(model.config, rows.tokens.iloc[0]).num_bytes
+        assert rows.filled_bytes.nunique() == 1  # every layer keeps as much
+    per_step = growth.groupby("step").tokens.first()
+    assert per_step.tolist() == [6, 7, 8, 9]  # the prompt at once, then one by one; prompt + new - 1 at the end
+
+
+def test_a_static_buffer_is_allocated_whole_and_filled_slowly(model):
+    growth = cache_growth(stored_rows(model, TEXT), len(PROMPT), static_length=64).groupby("step").sum()
+    assert growth.allocated_bytes.tolist() == [CacheSize.of(model.config, 64).num_bytes] * 4
+    assert growth.filled_bytes.tolist() == [CacheSize.of(model.config, tokens).num_bytes for tokens in (6, 7, 8, 9)]
+
+
+def test_ghosts_are_the_formula_with_one_factor_changed():
+    ghosts = {name: size.num_bytes for name, size in ghost_sizes(ModelConfig(), 100).items()}
+    assert ghosts == {"all 4 heads": 409_600, "16 bit": 102_400, "8 bit": 51_200}
+
+
+def test_stored_rows_are_those_of_a_cache_filled_token_by_token(model):
+    cache = KVCache(model.config.num_layers)
+    for token_id in TEXT:
+        model(torch.tensor([[token_id]]), cache)
+    for layer, (keys, values) in enumerate(stored_rows(model, TEXT)):
+        torch.testing.assert_close((keys[None], values[None]), cache.layers[layer].stored(), atol=1e-5, rtol=1e-5)
+
+
+# Altered models
+
+
+def test_altered_models_leave_the_shared_one_as_it_was(model):
+    before = logits_of(model, TEXT)
+    weights = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    for altered in (unmasked(model), with_scaled_feed_forward(model, 0, 2.0), with_kv_heads(model, 1)):
+        assert not torch.allclose(logits_of(altered, TEXT), before)
+    assert torch.equal(logits_of(model, TEXT), before)
+    assert torch.equal(logits_of(twin(model), TEXT), before)
+    assert all(torch.equal(tensor, weights[name]) for name, tensor in model.state_dict().items())
+
+
+def test_repeating_heads_costs_memory_and_changes_nothing(model):
+    torch.testing.assert_close(logits_of(with_kv_heads(model, 4), TEXT), logits_of(model, TEXT), atol=1e-5, rtol=0)
+
+
+def test_one_head_for_a_group_is_the_mean_of_its_heads(model):
+    config = model.config
+    shape = config.head_dim, config.hidden_size
+    after_queries = config.num_heads * config.head_dim
+    own = model.blocks[0].attention.qkv[after_queries:].view(2, 2, *shape)  # K and V, heads
+    shared = with_kv_heads(model, 1).blocks[0].attention.qkv[after_queries:].view(2, 1, *shape)
+    torch.testing.assert_close(shared[:, 0], (own[:, 0] + own[:, 1]) / 2)
+
+
+# Why it may be kept
+
+
+@pytest.fixture(scope="module")
+def experiments(model):
+    return {change.name: change for change in changes(model, TEXT, position=5, new_id=60, early_id=50)}
+
+
+def test_a_later_token_changes_nothing_before_it(experiments):
+    assert experiments[CHANGED].earlier == [0.0, 0.0]  # exactly, in every layer
+    assert min(experiments[CHANGED].later) > 0.1
+
+
+def test_without_the_mask_the_second_layer_feels_a_later_token(experiments):
+    first, second = experiments[UNMASKED].earlier
+    assert first == 0.0  # the first layer's K and V come from the token alone
+    assert second > 0.01
+
+
+def test_appending_changes_nothing_that_is_stored(experiments):
+    assert experiments[FED_ON].earlier == [0.0, 0.0]
+    assert max(experiments[APPENDED].earlier) <= experiments[APPENDED].rounding  # anew, in a larger matrix product
+    assert {name: change.num_added for name, change in experiments.items() if change.num_added} == {
+        APPENDED: 8,
+        FED_ON: 8,
+    }
+
+
+@pytest.mark.parametrize("length", [9, 11, 13, 19])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_only_rows_computed_in_a_larger_product_may_round_in_every_number_format(base, dtype, length):
+    """The embedded model's numbers are of the size that the bound was measured for."""
+    model = copy.deepcopy(base.model).to(dtype)
+    text = base.prompt_ids("Once upon a time, there was a little girl who had a red ball and a small dog")[:length]
+    made = {change.name: change for change in changes(model, text, position=6, new_id=100, early_id=200)}
+    assert max(made[CHANGED].earlier) == max(made[EARLY].earlier) == max(made[FED_ON].earlier) == 0
+    assert max(made[APPENDED].earlier) <= made[APPENDED].rounding < max(made[CHANGED].later)
+    assert max(made[UNMASKED].earlier) > made[UNMASKED].rounding == 0  # however small, it is no rounding
+
+
+def test_as_many_tokens_are_added_as_there_are_and_as_find_room(model):
+    def added(token_ids):
+        return {change.num_added for change in changes(model, token_ids, 1, 60, 50)} - {0}
+
+    room = model.config.max_positions
+    assert added(TEXT[:3]) == {3}
+    assert added([5] * (room - 3)) == {3} and added([5] * (room - 1)) == {1}
+    with pytest.raises(ValueError, match="no token can be added"):
+        added([5] * room)
+
+
+def test_an_early_token_changes_the_rows_after_it(experiments):
+    change = experiments[EARLY]
+    assert change.earlier == [0.0, 0.0]
+    assert (change.by_row[1, 1:] > 1e-4).all()  # in layer 2, every row from it on
+    assert (change.by_row[0, 2:] == 0).all()  # in layer 1, the row of the token itself alone
+
+
+def test_the_feed_forward_does_touch_keys_and_values_of_later_layers(experiments):
+    first, second = experiments[SCALED].earlier
+    assert first == 0.0 and second > 0.01
+
+
+def test_a_change_at_the_first_token_has_no_earlier_rows(model):
+    with pytest.raises(ValueError, match="from 1 to 8"):
+        changes(model, TEXT, position=0, new_id=60, early_id=50)
+
+
+def test_one_layers_cache_is_of_no_use_in_another(model):
+    (same,) = swap_caches(model, PROMPT, ANSWER, source=1, targets=[[1]])
+    assert same.largest_difference == same.other_choices == 0
+    torch.testing.assert_close(same.logits, logits_of(model, PROMPT + ANSWER)[0, 6:], atol=1e-5, rtol=1e-5)
+    assert same.rounding < 1e-5
+    _, swapped = swap_caches(model, PROMPT, ANSWER, source=0, targets=[[0], [1]])
+    assert swapped.largest_difference > 0.05
+    moved = (swapped.logits.softmax(-1) - swapped.swapped_logits.softmax(-1)).abs()
+    assert moved[swapped.worst_step].max() == moved.max()
+
+
+# The walk of the second token through the second layer
+
+
+def test_the_second_token_computes_its_own_rows_and_fetches_those_of_the_first(model):
+    stages = {stage.name: stage.rows for stage in walk_token(model, TEXT).stages}
+    assert [(row.what, row.position, row.source) for row in stages["fetch"]] == [("key", 0, CACHE), ("value", 0, CACHE)]
+    assert [(row.what, row.position) for row in stages["project"]] == [("query", 1), ("key", 1), ("value", 1)]
+    assert {row.source for row in stages["project"]} == {COMPUTED}
+    assert [row.what for row in stages["keep"]] == ["key", "value"]  # not the query
+    assert sum(stages["weigh"][0].numbers) == pytest.approx(1)
+
+
+def test_what_the_walk_spells_out_is_what_the_model_does(model):
+    """Its output is what enters the next layer, and of the last layer what the head reads."""
+    with tapped(model, "hidden") as hidden:
+        logits = logits_of(model, TEXT[:2])
+    torch.testing.assert_close(walk_token(model, TEXT, layer=0).output, hidden[1][0, 1], atol=1e-5, rtol=1e-5)
+    output = walk_token(model, TEXT, layer=1).output
+    normed = torch.nn.functional.rms_norm(output, output.shape, model.final_norm, model.config.rms_norm_eps)
+    torch.testing.assert_close(model.embedding @ normed, logits[0, 1], atol=1e-5, rtol=1e-5)
+
+
+def test_the_rows_from_the_cache_are_those_that_would_be_computed_again(model):
+    assert walk_token(model, TEXT).anew_difference < 1e-5
+    fetched = walk_token(model, TEXT, position=5).stages[2].rows
+    assert len(fetched) == 10
+    keys, _ = stored_rows(model, TEXT)[1]
+    assert fetched[8].numbers == pytest.approx(keys[0, 4, :6].tolist(), abs=1e-5)
+
+
+@pytest.mark.parametrize(("position", "layer"), [(0, 1), (9, 1), (1, 2)])
+def test_a_walk_needs_a_past_and_a_layer(model, position, layer):
+    with pytest.raises(ValueError, match=r"position|layer"):
+        walk_token(model, TEXT, position, layer)
+
+
+# Attention
+
+
+def test_each_row_sums_to_1_and_no_token_reads_a_later_one(model):
+    weights = attention_weights(model, TEXT)
+    assert weights.shape == (2, 4, 9, 9)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 4, 9))
+    assert (weights.triu(1) == 0).all()
+
+
+def test_a_decode_step_computes_the_last_row_and_the_rows_before_it_are_as_they_were(model):
+    whole = attention_weights(model, TEXT)
+    torch.testing.assert_close(whole[:, :, :-1, :-1], attention_weights(model, TEXT[:-1]), atol=1e-5, rtol=1e-5)
+    *_, last = pass_shapes(model, TEXT, [8, 1])
+    assert last.weights == (1, 4, 1, 9)  # one row; without a cache it would be all nine again
+
+
+def test_even_share_is_what_rows_without_preference_give():
+    uniform = torch.ones(6, 6).tril() / torch.arange(1, 7)[:, None]
+    assert sink_shares(uniform[None, None, 4:]).item() == pytest.approx(even_share(4, 6))
+    assert even_share(4, 6) == pytest.approx((1 / 5 + 1 / 6) / 2)
+
+
+def test_the_last_rows_alone_are_those_of_the_whole_matrix(model):
+    for rows_of in (attention_weights, attention_scores):
+        torch.testing.assert_close(
+            rows_of(model, TEXT, num_rows=4), rows_of(model, TEXT)[:, :, 5:], atol=1e-5, rtol=1e-5
+        )
+
+
+def test_shapes_are_new_by_past_plus_new(model):
+    prefill, chunk, step = pass_shapes(model, TEXT, [5, 3, 1])
+    assert (prefill.mask, chunk.mask, step.mask) == ((5, 5), (3, 8), None)
+    size = model.config.head_dim
+    assert chunk.queries == (1, 4, 3, size) and chunk.keys == (1, 2, 8, size) and chunk.weights == (1, 4, 3, 8)
+    assert step.queries == (1, 4, 1, size) and step.keys == (1, 2, 9, size) and step.past == 8
+
+
+def test_a_mask_is_added_not_multiplied():
+    masked = mask_row([1, 2, 3], [False, False, True])
+    assert masked.rows[ADDED] == pytest.approx([0.2689, 0.7311, 0], abs=1e-4)
+    assert masked.leak(ADDED) == 0
+    assert masked.leak(TIMES_ZERO) == pytest.approx(1 / (math.e + math.e**2 + 1))  # e^0 = 1: about 9 % leaks
+    assert masked.rows[TIMES_INFINITY] == masked.rows[ADDED]  # works here, by luck: the score was positive
+    assert masked.leak(NO_MASK) > 0.6
+
+
+def test_multiplying_by_infinity_breaks_on_a_score_of_0_or_below():
+    for score in (-3, 0):
+        assert all(math.isnan(weight) for weight in mask_row([1, 2, score], [False, False, True]).rows[TIMES_INFINITY])
+
+
+def test_the_models_own_scores_leak_when_the_mask_is_multiplied(model):
+    row = attention_scores(model, TEXT)[1, 0, 3]
+    masked = mask_row(row.tolist(), [position > 3 for position in range(9)])
+    assert masked.leak(TIMES_ZERO) > 0.3  # five hidden tokens of nine, each with e^0
+    assert masked.rows[ADDED] == pytest.approx(attention_weights(model, TEXT)[1, 0, 3].tolist(), abs=1e-5)
+
+
+def test_a_decode_step_needs_no_mask_and_a_chunk_does(model):
+    need = mask_need(model, TEXT)
+    assert need.decode_step == 0.0
+    assert need.chunk > 0.01 and need.chunk_length == 4
+
+
+# Reads
+
+
+def test_an_old_query_is_never_read_again_and_an_old_key_by_every_later_pass(model):
+    reads = count_reads(model, PROMPT, ANSWER)
+    assert reads["query"].tolist() == [0] * 9
+    assert reads["key"].tolist() == reads["value"].tolist() == [3] * 6 + [2, 1, 0]
+
+
+def test_a_query_that_is_read_again_is_counted(model, monkeypatch):
+    """A model that kept its queries, too, and gave all of them to attention."""
+    offer, kept = model_module.offer_attention, {}
+
+    def offer_all(attention, layer, queries, keys, values, mask):
+        config = attention.config
+        heads = queries.reshape(1, config.num_heads, -1, config.head_dim)
+        kept[layer] = heads = torch.cat([kept.get(layer, heads[:, :, :0]), heads], 2)
+        offer(attention, layer, heads.reshape(1, config.num_kv_heads, -1, config.head_dim), keys, values, mask)
+
+    monkeypatch.setattr(model_module, "offer_attention", offer_all)
+    reads = count_reads(model, PROMPT, ANSWER)
+    assert reads["query"].tolist() == reads["key"].tolist() == [3] * 6 + [2, 1, 0]
+
+
+def test_a_key_that_is_forgotten_is_not_counted(model, monkeypatch):
+    """As many rows are read as there are tokens, but the first one's key is another row each time."""
+    offer = model_module.offer_attention
+
+    def offer_others(attention, layer, queries, keys, values, mask):
+        keys = keys.clone()
+        keys[:, :, 0] = torch.rand(keys.shape[1], keys.shape[3])
+        offer(attention, layer, queries, keys, values, mask)
+
+    monkeypatch.setattr(model_module, "offer_attention", offer_others)
+    reads = count_reads(model, PROMPT, ANSWER)
+    assert reads["key"].tolist() == [0] + [3] * 5 + [2, 1, 0]
+    assert reads["value"].tolist() == [3] * 6 + [2, 1, 0]
+
+
+# Heads, one pass, training
+
+
+def test_bytes_go_with_the_key_value_heads(model):
+    one, two, four = compare_kv_heads(model, TEXT)
+    per_head = 2 * 9 * model.config.head_dim * 4  # K and V, tokens, head size, float32
+    assert [heads.bytes_per_layer for heads in (one, two, four)] == [per_head, 2 * per_head, 4 * per_head]
+    assert two.is_trained and two.kl == 0
+    assert one.kl > 1e-3 and one.same_choice < 1
+    assert four.kl < 1e-6 and four.same_choice == 1
+    torch.testing.assert_close(two.log_probs, logits_of(model, TEXT)[0].double().log_softmax(-1))
+
+
+def test_a_classifier_does_the_same_work_with_and_without_a_cache(model):
+    cached, uncached = read_once(model, TEXT, "dynamic"), read_once(model, TEXT, "none")
+    assert cached.num_fed == uncached.num_fed == len(TEXT)
+    assert cached.rows_from_cache == uncached.rows_from_cache == 0
+    assert cached.multiply_adds == uncached.multiply_adds
+    assert torch.equal(cached.logits, uncached.logits)
+    assert cached.kept_bytes == CacheSize.of(model.config, len(TEXT)).num_bytes and uncached.kept_bytes == 0
+
+
+def test_gradients_flow_through_a_cache_and_are_the_same(model):
+    result = train_with_cache(model, TEXT)
+    assert result.loss_difference < 1e-6 and result.gradient_difference < 1e-6
+    assert result.gradient_size > 1e-3
+    assert result.rows_after_forward == 8 and result.rows_after_recomputing == 16
+    assert not any(parameter.requires_grad for parameter in model.parameters())

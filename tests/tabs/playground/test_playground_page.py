@@ -1,0 +1,330 @@
+"""What a person does on the first tab, in a real browser."""
+
+import re
+import time
+
+import pytest
+from conftest import drawn
+from playwright.sync_api import Browser, Page, expect
+
+from playground.engine.generation import generate as generate_steps
+from playground.engine.params import SamplingParams
+from playground.models.loading import LoadedModel
+from playground.page import bar
+from playground.page.bar import StopFlags
+from playground.page.controls import DEFAULTS
+
+
+def generate(page: Page, prompt: str) -> None:
+    """Types the prompt, presses Generate and waits for the pictures of that run."""
+    page.get_by_label("Prompt", exact=True).fill(prompt)
+    status = page.locator(".area-tokens .note")
+    status.evaluate("words => { words.textContent = ''; }")  # what a run before this one left there
+    page.get_by_role("button", name="Generate").click()
+    expect(page.locator(".token-prompt")).to_have_text(prompt)
+    expect(status).to_contain_text(" ms")
+
+
+def slide(page: Page, name: str, value: float) -> None:
+    """Moves a slider as a hand does: input events on the range."""
+    page.locator(f"#slider-{name}").evaluate(
+        "(range, value) => { range.value = value; range.dispatchEvent(new Event('input', { bubbles: true })); }", value
+    )
+
+
+def bars(page: Page) -> str:
+    return page.locator(".area-distribution .bars").inner_text()
+
+
+def test_a_person_generates_drags_a_slider_and_compares(browser_page: Page):
+    page = browser_page
+    generate(page, "Once upon a time")
+    expect(page.locator(".area-tokens .token").first).to_be_visible()
+
+    before, node = bars(page), page.locator(".area-distribution .bars").element_handle()
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    slide(page, "temperature", 0.3)
+    page.wait_for_function(
+        "before => document.querySelector('.area-distribution .bars').innerText !== before", arg=before
+    )
+    assert not requests, "a slider must not ask the server before it rests"
+    assert node.evaluate("(old) => old === document.querySelector('.area-distribution .bars')"), (
+        "the picture was rebuilt"
+    )
+
+    expect(page.locator(".area-answers .key-number")).to_have_text(re.compile(r"^\d+$"))
+    page.get_by_role("button", name="Compare cache on / off").click()
+    expect(page.locator(".verdict")).to_contain_text("The same", timeout=30_000)
+    expect(page.locator(".panel-compare .note")).to_contain_text("as counted")
+
+
+def test_choosing_a_token_shows_its_step_everywhere(browser_page: Page):
+    page = browser_page
+    generate(page, "Once upon a time")
+    page.locator(".area-tokens .token").nth(5).click()
+    expect(page.locator(".area-distribution h2")).to_have_text("Next token at step 5")
+    page.locator(".area-nucleus svg").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".area-distribution h2")).to_have_text("Next token at step 6")
+    expect(page.locator(".area-tokens .token").nth(6)).to_have_attribute("aria-selected", "true")
+
+
+def test_sliders_at_their_ends(browser_page: Page):
+    page = browser_page
+    generate(page, "Once upon a time")
+    slide(page, "temperature", 0)
+    page.wait_for_function("document.querySelector('.nucleus-words').textContent === '1 token'")
+    expect(page.locator(".area-answers .key-number")).to_have_text("1")
+    slide(page, "temperature", 2)
+    slide(page, "top_p", 0)
+    page.wait_for_function("document.querySelector('.nucleus-words').textContent === '1 token'")
+    slide(page, "top_p", 1)
+    slide(page, "top_k", 200)
+    everything = int(page.get_by_label("Top-k value").input_value())
+    expect(page.locator(".area-nucleus .nucleus-words")).to_have_text(f"{everything:,} tokens")
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [("abc", "Temperature must be a number from 0 to 2"), ("", "Temperature must be"), ("3", "0 to 2")],
+)
+def test_letters_in_a_number_box_are_explained_and_change_nothing(browser_page: Page, typed: str, sentence: str):
+    page = browser_page
+    page.get_by_label("Temperature value").fill("0.7")
+    page.get_by_label("Temperature value").fill(typed)
+    expect(page.locator(".problem")).to_contain_text(sentence)
+    expect(page.locator(".problem")).to_contain_text("Still using 0.7")
+    page.get_by_label("Prompt", exact=True).focus()
+    expect(page.get_by_label("Temperature value")).to_have_value("0.7")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sentence"), [("  ", "The prompt is empty"), ("word " * 3000, "reads at most 2,047. Shorten it")]
+)
+def test_a_prompt_that_cannot_be_used_gets_one_clear_sentence(browser_page: Page, prompt: str, sentence: str):
+    page = browser_page
+    page.get_by_label("Prompt", exact=True).fill(prompt)
+    page.get_by_role("button", name="Generate").click()
+    expect(page.locator(".toast-body")).to_contain_text(sentence)
+    page.locator(".toast-close").first.click()
+    generate(page, "Once upon a time")  # nothing hangs afterwards
+
+
+def test_two_clicks_at_once_make_one_answer(browser_page: Page, monkeypatch: pytest.MonkeyPatch):
+    page, started = browser_page, []
+
+    def counted(*request):
+        started.append(request)
+        return generate_steps(*request)
+
+    monkeypatch.setattr(bar, "generate", counted)
+    page.get_by_label("Prompt", exact=True).fill("Once upon a time")
+    page.get_by_role("button", name="Generate").dblclick()
+    expect(page.locator(".area-tokens .note")).to_contain_text(" ms")
+    # The dots ask when a run is complete and wait in the same line: a second run would have been before them.
+    expect(page.locator(".area-answers .dots-words")).to_contain_text("distinct of 30")
+    assert len(started) == 1
+    expect(page.locator(".toast-body")).to_have_count(0)
+
+
+def test_a_tab_closed_in_the_middle_of_a_run_leaves_the_page_working(
+    chromium: Browser, page_url: str, browser_page: Page
+):
+    other = chromium.new_page()
+    other.goto(page_url)
+    other.get_by_label("New tokens").fill("256")
+    other.get_by_role("button", name="Generate").click()
+    other.close()
+    generate(browser_page, "Once upon a time")
+
+
+def test_visitors_see_their_own_runs_only(chromium: Browser, page_url: str, browser_page: Page, base: LoadedModel):
+    """At temperature 0 each window asks the server to go on from its own run: another's would bring another text."""
+    generate(browser_page, "Once upon a time")
+    other = chromium.new_page()
+    other.goto(page_url)
+    other.wait_for_selector("#controls input[type=range]")
+    expect(other.locator(".token")).to_have_count(0)
+    generate(other, "The little dog")
+    for page, prompt in ((browser_page, "Once upon a time"), (other, "The little dog")):
+        page.get_by_role("tab", name="One answer").click()
+        slide(page, "temperature", 0)
+        expect(page.locator("#live-answer .answer-text")).to_have_text(greedy_text(base, prompt))
+    other.close()
+
+
+def greedy_text(loaded: LoadedModel, prompt: str) -> str:
+    greedy, prompt_ids = SamplingParams(temperature=0), loaded.prompt_ids(prompt)
+    steps = generate_steps(loaded.model, prompt_ids, greedy, None, DEFAULTS["max_new_tokens"], loaded.stop_ids)
+    return loaded.tokenizer.decode([step.token_id for step in steps])
+
+
+def test_a_prompt_is_text_and_never_runs(browser_page: Page):
+    page = browser_page
+    prompt = "<img src=x onerror=alert(1)>${alert(2)}{{value}}<script>alert(3)</script>"
+    page.on("dialog", lambda dialog: pytest.fail(f"the prompt ran: {dialog.message}"))
+    generate(page, prompt)
+    expect(page.locator(".token-prompt")).to_have_text(prompt)
+    expect(page.locator(".area-answers .key-number")).to_have_text(re.compile(r"^\d+$"))
+
+
+def test_a_narrow_window_shows_everything_without_scrolling_sideways(browser_page: Page):
+    page = browser_page
+    generate(page, "Once upon a time")
+    for width in (390, 1280, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        drawn(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_four_hundred_slider_moves_leave_the_page_as_large_as_it_was(browser_page: Page):
+    page = browser_page
+    generate(page, "Once upon a time")
+    expect(page.locator(".area-answers .dots-words")).to_contain_text("distinct of 30")
+    count = "document.querySelectorAll('.board *').length"
+    slide(page, "top_k", 30)
+    slide(page, "top_p", 1)  # where the drag ends: the ruler has one piece for each token kept
+    wait_for_new_answers(page)
+    before = page.evaluate(count)
+    page.evaluate(
+        """async () => {
+            const range = document.querySelector('#slider-top_p');
+            for (let move = 0; move < 400; move += 1) {
+                range.value = (move % 100) / 100;
+                range.dispatchEvent(new Event('input', { bubbles: true }));
+                if (move % 10 === 0) await new Promise(requestAnimationFrame);
+            }
+            range.value = 1;
+            range.dispatchEvent(new Event('input', { bubbles: true }));
+        }"""
+    )
+    wait_for_new_answers(page)
+    assert page.evaluate(count) == before
+
+
+def wait_for_new_answers(page: Page) -> None:
+    """After a slider has moved: the thirty answers are stale until those of the new settings are there."""
+    stale = page.locator(".area-answers .is-stale")
+    expect(stale).to_have_count(1)
+    expect(stale).to_have_count(0)
+
+
+def test_stop_ends_a_run_that_is_under_way_and_keeps_what_was_written(
+    browser_page: Page, monkeypatch: pytest.MonkeyPatch
+):
+    page = browser_page
+    slow_down(monkeypatch, seconds=0.1)
+    page.get_by_role("button", name="Generate").click()
+    expect(page.locator(".area-tokens .note")).to_contain_text("Writing")
+    page.locator("#stop").click()
+    expect(page.locator(".area-tokens .note")).to_contain_text("stopped by hand", timeout=3000)
+    expect(page.locator(".area-distribution .bar-row").first).to_be_visible()
+
+
+def test_stop_also_ends_a_run_that_waits_in_line(
+    chromium: Browser, page_url: str, browser_page: Page, monkeypatch: pytest.MonkeyPatch
+):
+    other = chromium.new_page()
+    other.goto(page_url)
+    other.wait_for_selector("#controls input[type=range]")
+    started = slow_down(monkeypatch, seconds=0.05)
+    other.get_by_role("button", name="Generate").click()
+    expect(other.locator(".area-tokens .note")).to_contain_text("Writing")
+    browser_page.get_by_role("button", name="Generate").click()
+    browser_page.locator("#stop").click()
+    expect(other.locator(".area-tokens .note")).to_contain_text(" ms", timeout=20_000)
+    other.close()
+    generate(browser_page, "Once upon a time")
+    assert len(started) == 2, "the run that waited stood in the same line, before this one, and never began"
+
+
+def slow_down(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[list[int]]:
+    """Every step of Generate takes this long, and no answer ends by itself. The prompts of the runs that began."""
+    started = []
+
+    def slow_steps(model, prompt_ids, params, cache, most, _stop_ids):
+        started.append(prompt_ids)
+        for step in generate_steps(model, prompt_ids, params, cache, most):
+            time.sleep(seconds)
+            yield step
+
+    monkeypatch.setattr(bar, "generate", slow_steps)
+    return started
+
+
+def test_dots_are_of_the_run_on_the_screen_and_follow_the_sliders(browser_page: Page):
+    page = browser_page
+    generate(page, "Once upon a time")
+    expect(page.locator(".area-answers .dots-words")).to_contain_text("distinct of 30")
+    page.get_by_label("Prompt", exact=True).fill("Something else that was never run")
+    slide(page, "temperature", 0)
+    expect(page.locator(".area-answers .key-number")).to_have_text("1")
+    greedy = page.locator(".answer-list li span").first.text_content()
+    assert "".join(page.locator(".area-answers .answer-list b").all_text_contents()) == "30 ×"
+    generate(page, "Once upon a time")
+    written = "".join(page.locator(".area-tokens .token").all_text_contents()).replace("␣", " ")
+    assert written.startswith(greedy)
+
+
+def test_another_model_brings_its_own_examples_and_leaves_a_persons_prompt_alone(browser_page: Page):
+    page = browser_page
+    box = page.get_by_label("Prompt", exact=True)
+    before = box.input_value()
+    choose_model(page, "minimind-chat")
+    expect(box).not_to_have_value(before)
+    box.fill("My own words")
+    choose_model(page, "minimind-base")
+    page.get_by_label("Examples").click()
+    expect(page.get_by_role("option").first).to_contain_text(before)
+    expect(box).to_have_value("My own words")
+    page.get_by_role("option").nth(1).click()
+    expect(box).not_to_have_value("My own words")
+
+
+def choose_model(page: Page, name: str) -> None:
+    page.get_by_label("Model", exact=True).click()
+    page.get_by_role("option", name=name).click()
+
+
+def test_stop_flags_reach_their_own_session_and_are_bounded():
+    flags = StopFlags()
+    mine, theirs = flags.start("mine"), flags.start("theirs")
+    flags.stop("mine")
+    assert mine.is_set() and not theirs.is_set()
+    for visitor in range(2 * StopFlags.LIMIT):
+        flags.start(str(visitor))
+    assert len(flags._flags) <= StopFlags.LIMIT
+    flags.stop("mine")  # a session long gone: no error
+
+
+def test_a_stop_counts_for_runs_asked_for_before_it():
+    flags = StopFlags()
+    flags.stop("me", pressed_at=1000)
+    assert flags.start("me", pressed_at=900).is_set()
+    assert not flags.start("me", pressed_at=1100).is_set()
+    assert not flags.start("other", pressed_at=900).is_set()
+
+
+def test_keys_serve_a_lecturer_and_leave_typing_alone(browser_page: Page):
+    page = browser_page
+    box = page.get_by_label("Prompt", exact=True)
+    box.fill("")
+    box.press_sequentially("gcd?1")
+    expect(box).to_have_value("gcd?1")
+    box.fill("Once upon a time")
+    page.locator("h2").first.click()
+    page.keyboard.press("g")
+    expect(page.locator(".area-tokens .note")).to_contain_text(" ms")
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".area-distribution h2")).to_have_text("Next token at step 1")
+    page.keyboard.press("2")
+    expect(page.locator(".area-distribution.is-enlarged")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".is-enlarged")).to_have_count(0)
+    page.keyboard.press("t")
+    page.keyboard.press("Home")
+    expect(page.get_by_label("Temperature value")).to_have_value("0")
+    page.locator("h2").first.click()
+    page.keyboard.press("?")
+    expect(page.locator("dialog.help")).to_be_visible()

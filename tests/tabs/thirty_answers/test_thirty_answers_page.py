@@ -1,0 +1,274 @@
+"""What a person does on the tab "Thirty answers", in a real browser."""
+
+import csv
+import io
+import re
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from conftest import drawn
+from playwright.sync_api import Locator, Page, expect
+
+from playground.tabs.thirty_answers import values as answers_values
+from playground.tabs.thirty_answers.answers import drawing
+
+SLOW = 30_000  # milliseconds; other work may share the machine
+
+
+@pytest.fixture
+def tab(browser_page: Page) -> Page:
+    """The tab, opened, with an open question asked of the chat model."""
+    browser_page.get_by_label("Model").click()
+    browser_page.get_by_role("option", name="minimind-chat").click()
+    browser_page.get_by_label("Prompt", exact=True).fill("What should I do today?")
+    browser_page.get_by_role("tab", name="Thirty answers").click()
+    expect(browser_page.locator(".answers-status")).to_contain_text("in one batch", timeout=SLOW)
+    return browser_page
+
+
+def slide(page: Page, name: str, value: float) -> None:
+    page.locator(f"#slider-{name}").evaluate(
+        "(range, value) => { range.value = value; range.dispatchEvent(new Event('input', { bubbles: true })); }", value
+    )
+
+
+def distinct(page: Page) -> int:
+    return int(page.locator(".answers-number").inner_text())
+
+
+def settled(page: Page, name: str, value: float) -> int:
+    """The count after a slider has rested and the answers have come."""
+    slide(page, name, value)
+    expect(page.locator(".answers-status")).to_contain_text("Stale", timeout=SLOW)
+    expect(page.locator(".answers-status")).to_contain_text("in one batch", timeout=SLOW)
+    return distinct(page)
+
+
+def downloaded(page: Page, button: Locator) -> str:
+    with page.expect_download() as download:
+        button.click()
+    return Path(download.value.path()).read_text()
+
+
+def test_answers_follow_the_sliders_and_are_honest_at_the_ends(tab: Page):
+    numbers = [int(dot) for dot in tab.locator(".answers-dots .dot").all_inner_texts()]
+    assert len(numbers) == 30 and max(numbers) == distinct(tab) == tab.locator(".answers-table tbody tr").count()
+    assert settled(tab, "temperature", 0) == 1
+    expect(tab.locator(".answers-words")).to_contain_text("distinct answer among 30")
+    settled(tab, "top_p", 1)
+    settled(tab, "top_k", 0)
+    assert settled(tab, "temperature", 2) > 20
+    assert settled(tab, "top_k", 1) == 1
+    settled(tab, "top_k", 0)
+    assert settled(tab, "top_p", 0) == 1
+
+
+def test_generate_brings_the_answers_to_its_prompt(tab: Page):
+    tab.get_by_label("Prompt", exact=True).fill("What is the capital of France?")
+    tab.get_by_role("button", name="Generate").click()
+    expect(tab.locator(".answers-words")).to_contain_text("What is the capital of France?", timeout=SLOW)
+
+
+def test_a_drag_asks_once_and_the_last_value_wins(tab: Page):
+    asked = []
+    tab.on("request", lambda request: asked.append(request.url) if "queue/join" in request.url else None)
+    for step in range(20):
+        slide(tab, "temperature", 0.1 * (20 - step))
+    slide(tab, "temperature", 0)
+    expect(tab.locator(".answers-number")).to_have_text("1", timeout=SLOW)
+    expect(tab.locator(".answers-status")).to_contain_text("in one batch", timeout=SLOW)
+    assert distinct(tab) == 1
+    assert len(asked) <= 3, "one for the answers, and what other tabs ask for when the sliders have settled"
+
+
+def test_the_switch_compares_texts_and_the_table_goes_to_csv(tab: Page):
+    settled(tab, "temperature", 1)
+    before = distinct(tab)
+    tab.get_by_role("button", name="as text").click()
+    assert 1 <= distinct(tab) <= before
+    assert tab.locator(".answers-table tbody tr").count() == distinct(tab)
+    tab.get_by_role("button", name="token by token").click()
+    rows = list(csv.DictReader(io.StringIO(downloaded(tab, tab.locator(".answers-csv")))))
+    assert len(rows) == before and sum(int(row["count"]) for row in rows) == 30
+    assert all(0 < float(row["probability"]) <= 1 for row in rows)
+    shown = tab.locator(".answers-table tbody tr").first.locator(".answers-text").inner_text()
+    assert rows[0]["answer"] == shown
+
+
+def test_the_curve_has_a_band_a_second_prompt_and_exports(tab: Page):
+    curve = tab.locator("#answers-curve")
+    tab.get_by_role("button", name="Draw the curve").click()
+    expect(curve.locator(".note")).to_contain_text("by rarefaction of 120 rows", timeout=SLOW)
+    expect(curve.locator(".legendtext")).to_have_text(["What should I do today?", "What is the capital of France?"])
+    rows = list(csv.DictReader(io.StringIO(downloaded(tab, curve.get_by_role("button", name="CSV")))))
+    assert len(rows) == 18 and {row["prompt"] for row in rows} == {
+        "What should I do today?",
+        "What is the capital of France?",
+    }
+    assert all(1 <= float(row["low"]) <= float(row["expected"]) <= float(row["high"]) <= 30 for row in rows)
+    assert "<svg" in downloaded(tab, curve.get_by_role("button", name="SVG"))[:200]
+
+    tab.get_by_text("top-k", exact=True).click()
+    expect(curve.locator(".xtitle")).to_have_text("top-k", timeout=SLOW)
+    expect(curve.locator(".note")).to_contain_text("by rarefaction", timeout=SLOW)
+    slide(tab, "top_k", 90)
+    expect(curve.locator(".note")).to_contain_text("by rarefaction")  # its own slider only moves the mark
+    slide(tab, "temperature", 0.4)
+    expect(curve.locator(".note")).to_contain_text("Stale")
+
+
+def test_stop_ends_the_drawing_of_a_curve(tab: Page, monkeypatch: pytest.MonkeyPatch):
+    """The only Stop of the tab stopped the 3,000 answers."""
+
+    ended = threading.Event()
+
+    def slow_drawing(*request):
+        steps = drawing(*request)
+        try:
+            while True:
+                time.sleep(0.2)  # a quiet machine is done before a hand is at the button
+                try:
+                    yield next(steps)
+                except StopIteration as end:
+                    return end.value
+        finally:
+            ended.set()
+
+    words = tab.locator("#answers-curve .note")
+    with monkeypatch.context() as patch:
+        patch.setattr(answers_values, "drawing", slow_drawing)
+        tab.get_by_role("button", name="Draw the curve").click()
+        expect(words).to_contain_text("answers are complete", timeout=SLOW)
+        tab.locator("#answers-stop-curve").click()
+        expect(words).to_have_text("Stopped.")
+        assert ended.wait(30)  # what was still under way has arrived
+        drawn(tab)
+        expect(words).to_have_text("Stopped.")
+    tab.get_by_role("button", name="Draw the curve").click()
+    expect(words).to_contain_text("by rarefaction", timeout=SLOW)
+
+
+def test_the_tree_is_walked_with_the_keyboard_and_zoomed(tab: Page):
+    settled(tab, "temperature", 1)
+    root = tab.locator("#answers-tree .tree-node").first
+    root.focus()
+    expect(root).to_have_attribute("aria-label", re.compile(r"30 of 30"))
+    lit, nodes = tab.locator("#answers-tree .tree-node.is-lit"), tab.locator("#answers-tree .tree-node").count()
+    expect(lit).to_have_count(nodes)
+    tab.keyboard.press("ArrowRight")
+    focused = tab.locator("#answers-tree .tree-node:focus")
+    expect(focused).to_have_attribute("aria-level", "2")
+    expect(focused).to_have_attribute("aria-label", re.compile(r"at this split"))
+    tab.keyboard.press("ArrowDown")
+    expect(focused).to_have_attribute("aria-level", "2")
+    expect(lit).not_to_have_count(nodes)
+    assert 0 < lit.count() < nodes
+    assert tab.locator(".answers-dots .is-lit").count() < 30
+    tab.keyboard.press("ArrowLeft")
+    expect(focused).to_have_attribute("aria-level", "1")
+
+    world = tab.locator("#answers-tree svg > g")
+    scale = world.get_attribute("transform")
+    tab.keyboard.press("+")
+    assert world.get_attribute("transform") != scale
+    tab.get_by_role("button", name="Show the whole tree").click()
+    ends = sum(int(text.split()[0]) for text in tab.locator("#answers-tree .tree-end").all_text_contents() if text)
+    assert ends == 30
+    assert tab.locator("#answers-tree .tree-line").count() == tab.locator("#answers-tree .tree-node").count()
+
+
+def test_the_batch_picture_counts_what_both_ways_compute(tab: Page):
+    batch = tab.locator("#answers-batch")
+    padded, dropped, merged = (int(text.replace(",", "")) for text in batch.locator(".batch-number").all_inner_texts())
+    assert merged < dropped < padded
+    cells = [picture.locator(".batch-cell").count() for picture in batch.locator("svg").all()]
+    filled = batch.locator(".batch-cell.is-filled").count()
+    assert cells[0] - cells[1] == filled
+    assert batch.locator("svg").first.locator(".batch-cell.is-end").count() == 30
+
+
+def test_a_preset_draws_three_thousand_and_they_agree(tab: Page):
+    tab.get_by_role("button", name="Min-p, typical-p, penalties").click()
+    slide(tab, "presence_penalty", 1)
+    tab.get_by_label("Order of the stages").select_option("vllm")
+    tab.locator("#lesson-Q13").click()
+    words = tab.locator("#answers-agreement .note")
+    expect(words).to_contain_text("intervals of 3,000 draws hold the stated share", timeout=SLOW)
+    inside, rows = map(int, re.match(r"(\d+) of (\d+)", words.inner_text()).groups())
+    assert inside >= rows - 2
+    expect(tab.get_by_label("Temperature value")).to_have_value("1")
+    expect(tab.get_by_label("Presence penalty value")).to_have_value("0")  # the model's own probabilities, then
+    expect(tab.get_by_label("Order of the stages")).to_have_value("transformers")
+    table = list(
+        csv.DictReader(
+            io.StringIO(downloaded(tab, tab.locator("#answers-agreement").get_by_role("button", name="CSV")))
+        )
+    )
+    assert sum(float(row["observed 3000"]) for row in table) == pytest.approx(1)
+
+
+def test_one_greedy_answer_alone_and_among_others(tab: Page):
+    tab.locator("#lesson-Q2").click()
+    expect(tab.locator("#among")).to_contain_text("30", timeout=SLOW)
+    expect(tab.locator("#among")).to_contain_text("yes")
+
+
+def test_an_empty_prompt_is_explained_in_the_panel(tab: Page):
+    tab.get_by_label("Prompt", exact=True).fill("  ")
+    slide(tab, "temperature", 0.5)
+    expect(tab.locator("#answers .answers-problem")).to_contain_text("The prompt is empty", timeout=SLOW)
+    tab.get_by_role("button", name="Draw the curve").click()
+    expect(tab.locator("#answers-curve .answers-problem")).to_contain_text("The prompt is empty", timeout=SLOW)
+    tab.get_by_label("Prompt", exact=True).fill("What should I do today?")
+    settled(tab, "temperature", 0.6)
+    expect(tab.locator("#answers .answers-problem")).to_be_empty()
+
+
+def test_a_prompt_full_of_markup_stays_text_in_every_picture(tab: Page):
+    prompt = "<img src=x onerror=alert(1)><b>bold</b>"
+    tab.on("dialog", lambda dialog: pytest.fail(f"the prompt ran: {dialog.message}"))
+    tab.get_by_label("Prompt", exact=True).fill(prompt)
+    settled(tab, "temperature", 0.9)
+    expect(tab.locator(".answers-words")).to_contain_text(prompt)
+    tab.get_by_role("button", name="Draw the curve").click()
+    expect(tab.locator("#answers-curve .legendtext").first).to_have_text(prompt, timeout=SLOW)
+    tab.get_by_role("button", name="Draw 3,000 answers").click()
+    expect(tab.locator("#answers-agreement .note")).to_contain_text("3,000 draws hold", timeout=SLOW)
+
+
+@pytest.mark.parametrize("width", [390, 1280, 1920])
+def test_nothing_sticks_out_at_any_width(tab: Page, width: int):
+    tab.locator("#lesson-Q13").click()
+    expect(tab.locator("#answers-agreement .note")).to_contain_text("3,000 draws hold", timeout=SLOW)
+    tab.set_viewport_size({"width": width, "height": 800})
+    drawn(tab)
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_many_moves_leave_the_tab_as_large_as_it_was(tab: Page):
+    count = "document.querySelectorAll('#answers *, #answers-tree *, #answers-batch *').length"
+    settled(tab, "temperature", 0.3)
+    before = tab.evaluate(count)
+    for temperature in (1.4, 0.1, 2, 0.7):
+        settled(tab, "temperature", temperature)
+    settled(tab, "temperature", 0.3)
+    assert tab.evaluate(count) == before
+
+
+def test_the_mark_on_the_curve_stands_where_the_slider_stands(tab: Page):
+    mark = "() => document.querySelector('#answers-curve .plot').layout.shapes[0].x0"
+    tab.get_by_role("button", name="Draw the curve").click()
+    expect(tab.locator("#answers-curve .note")).to_contain_text("by rarefaction", timeout=SLOW)
+    for temperature in (0, 0.6, 2):
+        slide(tab, "temperature", temperature)
+        tab.wait_for_function(f"({mark})() === {temperature}")
+    tab.get_by_text("top-k", exact=True).click()
+    expect(tab.locator("#answers-curve .xtitle")).to_have_text("top-k", timeout=SLOW)
+    typed = tab.get_by_label("Top-k value")
+    for k, place in (("1", 0), ("20", 5), ("0", 8)):  # marks: 1, 2, 3, 5, 10, 20, 50, 100, off
+        typed.fill(k)
+        tab.wait_for_function(f"({mark})() === {place}")
+    typed.fill("7")
+    tab.wait_for_function(f"({mark})() > 3 && ({mark})() < 4")
