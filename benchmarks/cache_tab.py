@@ -23,7 +23,7 @@ STEP_BY_STEP = Goal(0.5, remark="at most twice as long: every step of the answer
 
 
 def figures() -> Iterator[Figure]:
-    base, words = load_model("minimind-base"), read_lesson("cache")
+    base, words = load_model("minimind-base"), read_lesson("inside_the_cache")
     theirs = in_transformers(base.model)
     request = {"model": base.name, "prompt_ids": PROMPT, "token_ids": ANSWER}
     text = checked_text(SimpleNamespace(models={base.name: base}), request)

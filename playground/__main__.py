@@ -15,6 +15,7 @@ import torch
 
 from playground.build import build_page, launch_options
 from playground.models.loading import ModelFileError, embedded_names, load_model
+from playground.words import say, told
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
@@ -25,37 +26,37 @@ def main(arguments: list[str] | None = None) -> None:
         flags = parse_flags(arguments)
         demo = build(flags.device, flags.dtype, flags.model)
     except (ModelFileError, OSError, RuntimeError, AssertionError) as error:  # the last: a torch without CUDA
-        raise SystemExit(f"The page can't start: {str(error).splitlines()[0]}") from None
+        raise SystemExit(say("start.problem.any", reason=str(error).splitlines()[0])) from None
     try:
         demo.launch(server_name=flags.host, server_port=flags.port, share=flags.share, **launch_options())
     except OSError:
-        place = f"port {flags.port} of {flags.host}"
-        raise SystemExit(f"The page can't start: {place} is taken or not to be had; --port chooses another") from None
+        taken = told("start.problem.port_is_taken", port=flags.port, host=flags.host)
+        raise SystemExit(say("start.problem.any", reason=taken)) from None
 
 
 def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     started = "app.py" if Path(sys.argv[0]).name == "app.py" else "python -m playground"
-    parser = argparse.ArgumentParser(prog=started, description=__doc__)
+    parser = argparse.ArgumentParser(prog=started, description=say("start.description"))
     host = os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1")  # a hosted Space sets it
-    parser.add_argument("--host", default=host, help="0.0.0.0 lets other machines of the network in")
+    parser.add_argument("--host", default=host, help=say("start.flag.host"))
     parser.add_argument("--port", type=_port, default=7860)
-    parser.add_argument("--share", action="store_true", help="a public address through Gradio's relay")
-    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument("--share", action="store_true", help=say("start.flag.share"))
+    parser.add_argument("--device", default="cpu", help=say("start.flag.device"))
     parser.add_argument("--dtype", default="float32", choices=list(DTYPES))
-    parser.add_argument("--model", help=f"offered first: {', '.join(embedded_names())}")
+    parser.add_argument("--model", help=say("start.flag.model", names=", ".join(embedded_names())))
     return parser.parse_args(arguments)
 
 
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 65535):
-        raise argparse.ArgumentTypeError(f"must be a number from 1 to 65535, got {text!r}")
+        raise argparse.ArgumentTypeError(say("start.problem.port", value=repr(text)))
     return int(text)
 
 
 def build(device: str = "cpu", dtype: str = "float32", first: str | None = None) -> gr.Blocks:
     names = embedded_names()
     if first is not None and first not in names:
-        raise ModelFileError(f"no model is called {first!r}; there are {', '.join(names)}")
+        raise ModelFileError(say("start.problem.model", name=repr(first), names=", ".join(names)))
     names.sort(key=lambda name: name != first)
     models = {name: load_model(name, device=device, dtype=DTYPES[dtype]) for name in names}
     return build_page(models).queue(default_concurrency_limit=2, max_size=200)

@@ -1,4 +1,4 @@
-"""Where the model, the lessons, the styles and the scripts lie: assets/ of the repository, or a copy once installed."""
+"""Where the model and the words lie: assets/ of the repository, or a copy once installed."""
 
 from pathlib import Path
 

@@ -11,12 +11,11 @@ from playground.tabs.inside_the_cache.tab import cache_tab
 from playground.tabs.one_answer.tab import sampling_tab
 from playground.tabs.playground.tab import playground_tab
 from playground.tabs.thirty_answers.tab import answers_tab
-
-TITLE = "How a language model writes"
+from playground.words import say
 
 
 def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
-    with gr.Blocks(title=TITLE, fill_width=True) as demo:
+    with gr.Blocks(title=say("page.title"), fill_width=True) as demo:
         page = build_bar(models)
         with gr.Tabs(elem_id="tabs"):
             playground_tab(page)

@@ -194,9 +194,23 @@ def test_a_function_of_ones_own_changes_the_logits(model):
         torch.testing.assert_close(step.distribution.logits, own + times * torch.arange(61.0))
 
 
-def test_a_function_that_gives_no_row_of_logits_is_refused(model):
-    with pytest.raises(ValueError, match=r"must give \(61,\) logits"):
-        next(generate(model, PROMPT, GREEDY, None, 1, logits_processors=[lambda ids, logits: logits[:3]]))
+@pytest.mark.parametrize(("gives", "got"), [(lambda logits: logits[:3], r"\(3,\)"), (lambda logits: None, "None")])
+def test_a_function_that_gives_no_row_of_logits_is_refused(model, gives, got):
+    with pytest.raises(ValueError, match=rf"must give \(61,\) logits, got {got}"):
+        next(generate(model, PROMPT, GREEDY, None, 1, logits_processors=[lambda ids, logits: gives(logits)]))
+
+
+def test_many_answers_take_functions_of_ones_own_too(model):
+    """The function is given the text of each branch; a row is still the run alone."""
+
+    def no_repeats(token_ids: list[int], logits: torch.Tensor) -> torch.Tensor:
+        logits[token_ids] = -torch.inf
+        return logits
+
+    answers = sample_answers(model, PROMPT, SAMPLED, 5, 8, logits_processors=[no_repeats])
+    for answer, params in zip(answers, answer_params(SAMPLED, 5), strict=True):
+        assert answer == tokens(generate(model, PROMPT, params, None, 8, logits_processors=[no_repeats]))
+        assert len({*PROMPT, *answer}) == len(PROMPT) + 8
 
 
 # ---- arguments
@@ -452,7 +466,7 @@ def test_rows_may_each_have_settings_of_their_own(model):
     for step in generate_rows(model, PROMPT, [(params, params.seed) for params in row_params], None, 10):
         for place, (row, token_id) in enumerate(zip(step.rows, step.token_ids, strict=True)):
             answers[row].append(token_id)
-            distribution = step.distributions[place]
+            distribution = step.distribution(place)
             assert distribution.batch.params == row_params[row]
             assert step.probs[place] == pytest.approx(float(distribution.probs[token_id]), abs=1e-12)
     assert answers == [alone(model, params, 10) for params in row_params]

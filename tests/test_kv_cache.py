@@ -305,6 +305,27 @@ def test_rows_that_a_cache_does_not_have_are_refused(rows):
     assert cache.layers[1].stored()[0][:, 0, 0, 0].tolist() == [2000, 0]
 
 
+@pytest.mark.parametrize("rows", [[0, 1, 2, 0], [3, 2, 1, 0]], ids=["moved in place", "copied"])
+def test_picking_rows_that_is_interrupted_leaves_the_cache_as_it_was(monkeypatch, rows):
+    """Rows move inside the buffers where most of them stay: half of the layers had the new rows, half the old."""
+    cache = filled(4, rows=4)
+    before = [[tensor.clone() for tensor in layer.stored()] for layer in cache.layers]
+    layer, change_buffers = cache.layers[1], cache.layers[1].change_buffers
+
+    def interrupted(change):
+        change_buffers(change)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(layer, "change_buffers", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        cache.select_rows(rows)
+    for kept, tensors in zip(cache.layers, before, strict=True):
+        assert all(torch.equal(now, then) for now, then in zip(kept.stored(), tensors, strict=True))
+    monkeypatch.undo()
+    cache.select_rows(rows)
+    assert cache.layers[1].stored()[0][:, 0, 0, 0].tolist() == [1000 * row for row in rows]
+
+
 def test_a_cache_changed_in_inference_mode_goes_on_outside_of_it(model):
     """A copy made there could not be written any more."""
     cache = KVCache(2)
@@ -346,7 +367,6 @@ def test_an_empty_layer_has_nothing_to_show():
 
 def test_a_cache_is_made_for_a_model(model):
     assert len(KVCache.of(model).layers) == 2 and KVCache.of(model, "static", 9).max_length == 9
-    assert KVCache.of(model).to("cpu").position == 0
     assert len(KVCache(np.int64(3), "static", np.int32(9)).layers) == 3
     with pytest.raises(ValueError, match="num_layers must be a whole number from 0 up, got -1"):
         KVCache(-1)

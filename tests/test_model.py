@@ -185,3 +185,14 @@ def test_nothing_of_a_request_stays_in_the_model(model):
     model(TOKENS.flip(1), KVCache(2))
     assert torch.equal(model(TOKENS, KVCache(2)), first)
     assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())
+
+
+@pytest.mark.parametrize(
+    "token_ids", [[[1, 2]], torch.tensor([1, 2]), torch.tensor([[1, 61]]), torch.tensor([[-1]]), torch.ones(1, 2)]
+)
+def test_what_are_no_token_ids_is_said_in_a_sentence_and_changes_nothing(model, token_ids):
+    """It was "index out of range in self", or a list of the tensor types that an operation takes."""
+    cache = KVCache(2)
+    with pytest.raises(ValueError, match=r"token ids must be \(B, T\) whole numbers from 0 to 60, got"):
+        model(token_ids, cache)
+    assert cache.position == 0

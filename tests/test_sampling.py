@@ -363,6 +363,12 @@ def test_the_top_tokens_are_those_that_can_be_chosen():
     assert [one.token_id for one in next_token_distribution(torch.zeros(9), SamplingParams()).top(3)] == [0, 1, 2]
 
 
+@pytest.mark.parametrize("count", [2.5, -1, None, "3"])
+def test_a_number_of_top_tokens_that_can_not_be_is_named(count):
+    with pytest.raises(ValueError, match="n must be a whole number from 0 up"):
+        next_token_distribution(torch.zeros(9), SamplingParams()).top(count)
+
+
 # ---- the cards of the pipeline
 
 

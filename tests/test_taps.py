@@ -29,8 +29,8 @@ def test_a_tap_changes_no_bit_of_the_logits(model):
 def test_each_row_of_weights_sums_to_1_and_reads_no_later_key(model):
     with tapped(model, "weights") as weights:
         run(model)
-    assert len(weights) == model.config.num_layers
-    for layer in range(len(weights)):
+    assert len(weights.passes[-1]) == model.config.num_layers
+    for layer in range(model.config.num_layers):
         assert weights[layer].shape == (1, 4, 5, 5)
         torch.testing.assert_close(weights[layer].sum(-1), torch.ones(1, 4, 5))
         assert (weights[layer].triu(1) == 0).all()
@@ -56,7 +56,7 @@ def test_scores_before_the_mask_become_the_weights(model):
     with tapped(model, "scores") as scores, tapped(model, "weights") as weights:
         run(model)
     later = torch.ones(5, 5, dtype=torch.bool).triu(1)
-    for layer in range(len(scores)):
+    for layer in range(model.config.num_layers):
         assert torch.isfinite(scores[layer]).all()  # also those that the mask hides
         torch.testing.assert_close(scores[layer].masked_fill(later, -torch.inf).softmax(-1), weights[layer])
 

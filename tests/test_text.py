@@ -29,6 +29,8 @@ def test_a_stream_joins_to_the_answer_and_goes_on_from_a_cache(chat):
 def test_the_first_of_many_answers_is_the_answer(chat):
     first, *others = chat.answers(QUESTION, PARAMS, n=4)
     assert first.text == chat.generate(QUESTION, PARAMS).text and len(others) == 3
+    certain = chat.answers(QUESTION, PARAMS, 2, 3, logits_processors=[lambda ids, logits: logits * 1e4])
+    assert [answer.probability for answer in certain] == [1, 1]
 
 
 def test_a_run_shows_itself_and_its_prompt_is_text(chat):
@@ -37,5 +39,7 @@ def test_a_run_shows_itself_and_its_prompt_is_text(chat):
     assert "&lt;b&gt;hello" in shown and "<b>hello" not in shown and shown.count("<span") == len(trace)
     assert repr(trace.text) in repr(trace) and len(trace.table()) == len(trace)
     assert len(trace.figure(0).data) > 2
-    with pytest.raises(ValueError, match=f"from 0 to {len(trace) - 1}, got 99"):
-        trace.figure(99)
+    assert list(trace.to_frame()) == [name for name in trace.table() if name in trace.to_frame()]
+    for step in (99, 1.5):
+        with pytest.raises(ValueError, match=f"step must be a whole number from 0 to {len(trace) - 1}, got {step}"):
+            trace.figure(step)

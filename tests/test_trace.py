@@ -13,6 +13,7 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.params import RULES, SamplingParams
 from playground.engine.sampling import NoTokenError, draw_uniforms, next_token_distribution
 from playground.engine.trace import Trace
+from playground.models.tables import trace_frame
 
 PROMPT = [5, 9, 2, 44, 5]
 RECORDED = SamplingParams(temperature=1.1, top_p=0.9, seed=7)
@@ -74,7 +75,7 @@ def test_a_trace_knows_what_it_was_asked_for(model):
         for view, step in zip(trace.steps, whole[given:], strict=True):
             assert (view.index, view.stop_reason) == (step.index, step.stop_reason)
             torch.testing.assert_close(view.distribution.probs, step.distribution.probs, atol=1e-6, rtol=0)
-        assert trace.to_frame()["step"].tolist() == list(range(given, 14))
+        assert trace_frame(trace)["step"].tolist() == list(range(given, 14))
     plain = Trace(generate(model, PROMPT))  # settings and length not said
     assert plain.params == SamplingParams() and plain.reread(plain.params).first_difference is None
 
@@ -119,7 +120,7 @@ def test_a_penalty_sees_the_path_up_to_each_step_and_the_prompt_if_asked():
 
 
 def test_a_frame_has_a_row_for_every_step(trace):
-    frame = trace.to_frame()
+    frame = trace_frame(trace)
     assert list(frame.columns) == [
         *("step", "token_id", "model_prob", "prob", "rank", "num_candidates", "entropy", "uniform", "num_fed"),
         *("cache_bytes", "seconds"),
@@ -140,16 +141,16 @@ def test_a_frame_has_a_row_for_every_step(trace):
 
 
 def test_a_frame_under_other_settings(trace):
-    greedy = trace.to_frame(SamplingParams(temperature=0))
+    greedy = trace_frame(trace, SamplingParams(temperature=0))
     assert greedy["num_candidates"].tolist() == [1] * 12
     assert greedy["entropy"].tolist() == [0] * 12
     assert set(greedy["prob"]) <= {0.0, 1.0}
-    assert greedy["model_prob"].tolist() == trace.to_frame()["model_prob"].tolist()
+    assert greedy["model_prob"].tolist() == trace_frame(trace)["model_prob"].tolist()
 
 
 def test_a_certain_step_has_no_entropy_and_an_even_one_the_most():
     trace = recorded(torch.tensor([[100.0, 0, 0, 0], [0, 0, 0, 0]]), [0, 3], [0.1, 0.9])
-    frame = trace.to_frame(SamplingParams())
+    frame = trace_frame(trace, SamplingParams())
     assert frame["entropy"].tolist() == pytest.approx([0, math.log(4)])
     assert frame["rank"].tolist() == [1, 4]  # the lowest id first among equals
 
@@ -163,7 +164,7 @@ def test_rereading_changes_nothing_that_was_recorded(trace):
 
 
 def test_a_penalty_beyond_float32_is_a_clear_error(trace):
-    with pytest.raises(NoTokenError):
+    with pytest.raises(NoTokenError, match="step 0: "):
         trace.reread(SamplingParams(repetition_penalty=1e-45))
 
 

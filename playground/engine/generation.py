@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -78,9 +79,20 @@ class Request:
         """The random number of each step that there can be."""
         return draw_uniforms(seed, min(self.max_new_tokens, room + 1 - len(self.prompt_ids))).tolist()
 
-    def seen(self, written: Sequence[int], params: SamplingParams | None = None) -> list[int]:
-        """The token ids that penalties count when the answer is `written`, `answer_ids` included."""
-        return [*(self.prompt_ids if (params or self.params).penalty_counts_prompt else ()), *written]
+    def distributions(
+        self, logits: Tensor, written: Sequence[Sequence[int]], params: SamplingParams | None = None
+    ) -> Distributions:
+        """What (R, V) logits become where the answer so far is `written`, `answer_ids` included, one a row.
+
+        Raises NoTokenError naming the step.
+        """
+        params = params or self.params
+        counted = self.prompt_ids if params.penalty_counts_prompt else []
+        seen = [[*counted, *one] for one in written] if params.penalizes else None
+        try:
+            return Distributions.checked(logits, params, seen)
+        except NoTokenError as error:
+            raise NoTokenError(f"step {len(written[error.row])}: {error}", error.row) from None
 
     def end(self, token_id: int, num_written: int, room: int) -> str | None:
         """Why the answer ends with this token, its `num_written`-th, in a model and cache of `room` positions."""
@@ -119,6 +131,8 @@ def generate(
 
     What the cache holds of the beginning of the text is not fed again, and what it holds of another text is dropped.
     `answer_ids` already stand in the answer: numbering, random numbers and penalties continue from there.
+    `logits_processors` are no part of the request: the recorded logits are what they made of the model's, but whoever
+    goes on from a recorded answer gives them again.
     Raises ValueError for an empty or unusable prompt, ContextFullError for one without room, NoTokenError naming
     the step.
     """
@@ -129,9 +143,8 @@ def generate(
     for index in range(len(request.answer_ids), len(uniforms)):
         logits, num_fed = feed_unseen(model, [text], cache, told)
         told = cache.told
-        for process in logits_processors:
-            logits = _processed(process, text, logits)
-        distribution = _distribution(logits, request, text, index)
+        logits = processed(logits_processors, [text], logits)
+        distribution = request.distributions(logits, [text[len(request.prompt_ids) :]])[0]
         token_id = distribution.choose(uniforms[index])
         text.append(token_id)
         reason = request.end(token_id, index + 1, room)
@@ -160,6 +173,18 @@ def feed_unseen(
     return logits.clone(), unseen.numel()  # a tensor like any other again
 
 
+def processed(processors: Sequence[LogitsProcessor], texts: list[list[int]], logits: Tensor) -> Tensor:
+    """(R, V) logits of these texts after one's own functions, one after another."""
+    for process in processors:
+        changed = [process(list(text), row.clone()) for text, row in zip(texts, logits, strict=True)]
+        for given in changed:
+            if np.shape(given) != logits.shape[1:]:
+                got = "None" if given is None else tuple(np.shape(given))
+                raise ValueError(f"a logits processor must give {tuple(logits.shape[1:])} logits, got {got}")
+        logits = torch.stack([torch.as_tensor(given).float() for given in changed])
+    return logits
+
+
 def room_for(model: Decoder, cache: KVCache) -> int:
     """Tokens that the model has positions for and the cache takes in."""
     return min(model.config.max_positions, cache.max_length or model.config.max_positions)
@@ -175,19 +200,3 @@ def timed(items: Iterable) -> Iterator[tuple]:
         except StopIteration:
             return
         yield item, time.perf_counter() - start
-
-
-def _distribution(logits: Tensor, request: Request, text: list[int], index: int) -> Distribution:
-    seen = request.seen(text[len(request.prompt_ids) :]) if request.params.penalizes else []
-    try:
-        return Distributions.checked(logits, request.params, [seen])[0]
-    except NoTokenError as error:
-        raise NoTokenError(f"step {index}: {error}") from None
-
-
-def _processed(process: LogitsProcessor, text: list[int], logits: Tensor) -> Tensor:
-    """(1, V) after one's own function."""
-    changed = torch.as_tensor(process(list(text), logits[0].clone())).clone()
-    if changed.shape != logits.shape[1:]:
-        raise ValueError(f"a logits processor must give {tuple(logits.shape[1:])} logits, got {tuple(changed.shape)}")
-    return changed.float()[None]

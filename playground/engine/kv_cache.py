@@ -167,33 +167,42 @@ class KVCache:
         self.told = (self.token_ids[:, :length],) if length else ()
 
     def select_rows(self, rows: Sequence[int]) -> None:
-        """Keeps these rows, in this order: drops finished ones, repeats, or reorders."""
+        """Keeps these rows, in this order: drops finished ones, repeats, or reorders. All or nothing."""
         rows_now = max((len(layer) for layer in self.layers), default=0)
         picked = whole_numbers("rows", rows, 0, rows_now - 1 if rows_now else None)
         if not picked:
             raise ValueError("a cache must keep at least one row")
         moved = [row for row, source in enumerate(picked) if row != source]
-        if 2 * len(moved) > len(picked) or len(picked) > rows_now:
-            self._pick(picked)
-            return
-        places, sources = torch.tensor(moved, dtype=torch.long), torch.tensor([picked[row] for row in moved])
+        with self.all_or_nothing():
+            if 2 * len(moved) > len(picked) or len(picked) > rows_now:
+                self._pick(picked)
+            else:
+                self._move(picked, moved)
 
-        def move(buffer: Tensor) -> Tensor:  # most stay where they are: a long past is not copied
-            if moved:
-                taken = buffer.index_select(0, sources.to(buffer.device))
-                buffer.index_copy_(0, places.to(buffer.device), taken)
-            return buffer[: len(picked)]
-
-        self._pick(picked, move)
-
-    def _pick(self, rows: list[int], move: Callable[[Tensor], Tensor] | None = None) -> None:
+    def _pick(self, rows: list[int], change: Callable[[Tensor], Tensor] | None = None) -> None:
         index = torch.tensor(rows)  # index_select is five times as quick as buffer[rows]
-        self.change_buffers(move or (lambda buffer: buffer.index_select(0, index.to(buffer.device))))
+        self.change_buffers(change or (lambda buffer: buffer.index_select(0, index.to(buffer.device))))
         self.told = (self.token_ids.index_select(0, index),) if self.told else ()
 
-    def to(self, device: torch.device | str) -> "KVCache":
-        self.change_buffers(lambda tensor: tensor.to(device))
-        return self
+    def _move(self, rows: list[int], moved: list[int]) -> None:
+        """As `_pick`, where most rows stay in their places: a long past is not copied."""
+        places, sources = torch.tensor(moved, dtype=torch.long), torch.tensor([rows[row] for row in moved])
+        overwritten: list[tuple[Tensor, Tensor]] = []
+
+        def move(buffer: Tensor) -> Tensor:
+            if moved:
+                at = places.to(buffer.device)
+                taken = buffer.index_select(0, sources.to(buffer.device))
+                overwritten.append((buffer, buffer.index_select(0, at)))
+                buffer.index_copy_(0, at, taken)
+            return buffer[: len(rows)]
+
+        try:
+            self._pick(rows, move)
+        except BaseException:
+            for buffer, before in overwritten:
+                buffer.index_copy_(0, places.to(buffer.device), before)
+            raise
 
     def change_buffers(self, change: Callable[[Tensor], Tensor]) -> None:
         """Of every layer."""

@@ -79,7 +79,7 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     # x beside -x has mean 0, so LayerNorm divides both by the root mean square of x. That is one kernel on a CPU, where
     # torch's rms_norm is eight: for a single token it takes twice as long.
     size = x.shape[-1]
-    return F.layer_norm(torch.cat((x, -x), -1), (2 * size,), eps=eps)[..., :size] * weight
+    return torch.layer_norm(torch.cat((x, -x), -1), (2 * size,), None, None, eps).narrow(-1, 0, size) * weight
 
 
 class Attention(nn.Module):
@@ -179,13 +179,19 @@ class Transformer(nn.Module):
     def forward(self, token_ids: Tensor, cache: KVCache, last_only: bool = False) -> Tensor:
         """Logits (B, T, V) of the new tokens (B, T), or (B, 1, V) of the last. The cache takes in keys and values.
 
-        Raises ContextFullError beyond `max_positions`, CacheFullError, and ValueError for a cache of another model.
+        Raises ContextFullError beyond `max_positions`, CacheFullError, and ValueError for a cache of another model or
+        what are no token ids.
         Whatever ends it early, the cache is as it was.
         """
-        num_new, start = token_ids.shape[1], cache.position
+        try:  # asking first would cost every token a look at all ids
+            _, num_new = token_ids.shape
+            x = F.embedding(token_ids, self.embedding)  # (B, T, C)
+        except (AttributeError, ValueError, IndexError, RuntimeError) as error:
+            last = self.config.vocab_size - 1
+            raise ValueError(f"token ids must be (B, T) whole numbers from 0 to {last}, got {token_ids}") from error
+        start = cache.position
         check_room(self.config, cache, num_new)
         rotary = self.cos[start : start + num_new], self.signed_sin[start : start + num_new]
-        x = F.embedding(token_ids, self.embedding)  # (B, T, C)
         with cache.one_pass(token_ids):
             for layer, (block, kept) in enumerate(zip(self.blocks, cache.layers, strict=True)):
                 x = block.forward(x, rotary, kept, layer)

@@ -12,24 +12,28 @@ import torch
 from torch import Tensor
 
 from playground.engine.params import SamplingParams
-from playground.engine.stages import LOWEST_EXPONENT, RULES, STAGES, Ranked, exp
+from playground.engine.stages import LOWEST_EXPONENT, RULES, STAGES, Ranked
 
 HEAD = 128  # places of the ranking that are looked at first: they nearly always decide
 
 
 def rank(logits: np.ndarray, depth: int | None = None) -> np.ndarray:
     """(R, V) token ids, or the first `depth` of each row: most likely first, the lowest id first among equals."""
-    if logits.dtype != np.float32:
-        return np.argsort(-logits, axis=-1, kind="stable")[:, :depth]
+    num_rows, vocab_size = logits.shape
+    ids = np.broadcast_to(np.arange(vocab_size), logits.shape)
+    if depth is not None and depth < vocab_size:
+        least = np.partition(logits, -depth, axis=-1)[:, -depth, None]
+        places = np.flatnonzero(logits >= least)
+        if len(places) > num_rows * depth:  # equals at the edge: only the whole order tells which of them belong
+            return rank(logits)[:, :depth]
+        ids = places.reshape(num_rows, depth) % vocab_size
+        logits = logits.reshape(-1)[places].reshape(num_rows, depth)
     # Plain integers sort many times faster than floats with their places. The bits of a float32, negative ones with
     # their low bits turned over, order as the float does; the token id breaks ties below them.
-    bits = (logits + np.float32(0)).view(np.int32)  # + 0 makes -0.0 equal to 0.0
+    bits = (logits.astype(np.float32, copy=False) + np.float32(0)).view(np.int32)  # + 0 makes -0.0 equal to 0.0
     keys = (~(bits ^ ((bits >> 31) & 0x7FFFFFFF))).astype(np.int64)
     keys <<= 32
-    keys |= np.arange(logits.shape[-1])
-    if depth is not None and depth < keys.shape[-1]:
-        keys.partition(depth - 1, axis=-1)
-        keys = keys[:, :depth].copy()
+    keys |= ids
     keys.sort(axis=-1)
     keys &= 0xFFFFFFFF
     return keys
@@ -83,15 +87,16 @@ class Cut:
 class Walk:
     """The first K places of a ranking under the settings. A row is `open` where its cut may lie further down."""
 
-    def __init__(self, logits: np.ndarray, ids: np.ndarray, params: SamplingParams) -> None:
-        """logits (R, V) after the penalties; ids (R, K), ranked."""
-        self.logits, self.ids, self.params = logits, ids, params
+    def __init__(
+        self, logits: np.ndarray, ids: np.ndarray, params: SamplingParams, weights: dict[float, np.ndarray]
+    ) -> None:
+        """logits (R, V) after the penalties; ids (R, K), ranked; weights: by temperature, for every K the same."""
+        self.logits, self.ids, self.params, self._weights = logits, ids, params, weights
         scores = torch.from_numpy(logits).gather(-1, torch.from_numpy(ids)).double().numpy()
         self.largest = scores[:, :1].copy()
         self.scores = np.subtract(scores, self.largest, out=scores)
         self.is_whole = ids.shape[-1] == logits.shape[-1]
         self.open = np.zeros(len(ids), dtype=bool)
-        self._weights: dict[float, np.ndarray] = {}
 
     @cached_property
     def uncut(self) -> Cut:
@@ -151,21 +156,20 @@ class Walk:
     def _whole_weight(self, temperature: float) -> np.ndarray:
         """(R, 1) the weights of the whole vocabulary."""
         if temperature not in self._weights:
-            scores = np.subtract(self.logits, self.largest, dtype=np.float64)
-            scores /= temperature
-            self._weights[temperature] = exp(scores).sum(-1, keepdims=True)
+            scores = torch.from_numpy(self.logits).double().sub_(torch.from_numpy(self.largest))
+            weights = (scores if temperature == 1 else scores.div_(temperature)).exp_()
+            self._weights[temperature] = weights.numpy().sum(-1, keepdims=True)
         return self._weights[temperature]
 
     def _possible(self, temperature: float, start: np.ndarray) -> np.ndarray:
         """(R,) the place after the last token with a probability above 0, as likely tokens are left from `start` on;
         the vocabulary's size where these places can't tell."""
-        scores = self.scores - np.take_along_axis(self.scores, start[:, None], -1) if start.any() else self.scores
+        largest = np.take_along_axis(self.scores, start[:, None], -1)
         vocab_size, num_places = self.logits.shape[-1], self.ids.shape[-1]
         with np.errstate(over="ignore"):  # a temperature near 0
-            exponents = scores / temperature
-        if exponents[:, -1].min() >= LOWEST_EXPONENT:
-            return np.full(len(self.ids), vocab_size)
-        count = (exponents >= LOWEST_EXPONENT).sum(-1)
+            if ((self.scores[:, -1:] - largest) / temperature).min() >= LOWEST_EXPONENT:
+                return np.full(len(self.ids), vocab_size)
+            count = ((self.scores - largest) / temperature >= LOWEST_EXPONENT).sum(-1)
         return np.where(count < num_places, count, vocab_size)
 
 

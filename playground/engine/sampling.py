@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from playground.engine.arguments import whole_numbers
+from playground.engine.arguments import whole_number, whole_numbers
 from playground.engine.params import SamplingParams
 from playground.engine.ranking import HEAD, Cut, Ranking, Walk
 from playground.engine.stages import RULES, STAGES
@@ -23,6 +23,10 @@ from playground.engine.stages import RULES, STAGES
 
 class NoTokenError(ValueError):
     """The logits allow no choice: NaN, infinite, or nothing but -inf."""
+
+    def __init__(self, message: str, row: int = 0) -> None:
+        super().__init__(message)
+        self.row = row  # the first that has none
 
 
 class Candidate(NamedTuple):
@@ -54,6 +58,7 @@ class Distributions:
         self.logits = logits
         self.params = params
         self.order = Ranking(logits) if ranking is None else ranking
+        self._weights: dict[float, np.ndarray] = {}  # of the whole vocabulary, by temperature
 
     @classmethod
     def checked(
@@ -61,8 +66,9 @@ class Distributions:
     ) -> "Distributions":
         """For logits fresh from a model; seen: for each row the token ids that penalties count. Raises NoTokenError."""
         penalized = penalize(logits, seen, params) if seen is not None and params.penalizes else logits
-        if not all(map(isfinite, penalized.amax(-1).tolist())):
-            raise NoTokenError(f"no token can be chosen: {_what_is_wrong(penalized)}")
+        for row, largest in enumerate(penalized.amax(-1).tolist()):
+            if not isfinite(largest):
+                raise NoTokenError(f"no token can be chosen: {_what_is_wrong(penalized[row])}", row)
         return cls(logits, params, Ranking(penalized))
 
     def __len__(self) -> int:
@@ -73,9 +79,11 @@ class Distributions:
 
     def only(self, rows: Sequence[int], params: SamplingParams | None = None) -> "Distributions":
         """These rows, perhaps under other settings with the same penalties: what is known of the order is kept."""
-        if list(rows) == list(range(len(self))):
-            return self if params is None else Distributions(self.logits, params, self.order)
-        return Distributions(self.logits[list(rows)], params or self.params, self.order.only(list(rows)))
+        rows, params = list(rows), params or self.params
+        if rows == list(range(len(self))):
+            return self if params is self.params else Distributions(self.logits, params, self.order)
+        order = self.order.only(rows)
+        return Distributions(order.logits if self.logits is self.penalized else self.logits[rows], params, order)
 
     @property
     def penalized(self) -> Tensor:
@@ -90,7 +98,7 @@ class Distributions:
     @cached_property
     def head(self) -> Walk:
         """As much of the ranking as nearly always decides."""
-        return Walk(self.order.rows, self.order.head if self._can_be_cut_short else self.order.whole, self.params)
+        return self._walk(self.order.head if self._can_be_cut_short else self.order.whole)
 
     @property
     def _can_be_cut_short(self) -> bool:
@@ -103,14 +111,17 @@ class Distributions:
         if self.head.decides:
             return self.head
         if self._can_be_cut_short and any(STAGES[name].keep for name in self.params.on):
-            wider = Walk(self.order.rows, self.order.whole[:, : 4 * HEAD], self.params)
+            wider = self._walk(self.order.whole[:, : 4 * HEAD])
             if wider.decides:
                 return wider
         return self._whole_walk
 
     @cached_property
     def _whole_walk(self) -> Walk:
-        return Walk(self.order.rows, self.order.whole, self.params)
+        return self._walk(self.order.whole)
+
+    def _walk(self, ids: np.ndarray) -> Walk:
+        return Walk(self.order.rows, ids, self.params, self._weights)
 
     @property
     def cuts(self) -> list[Cut]:
@@ -125,11 +136,6 @@ class Distributions:
         return torch.from_numpy(self.cuts[-1].num_kept)
 
     @property
-    def candidate_probs(self) -> Tensor:
-        """(R, K) float64 along the ranking; K is the last place that is left in any row."""
-        return torch.from_numpy(self.walk.probs.copy())
-
-    @property
     def probs(self) -> Tensor:
         """(R, V) float64 by token id, after all stages; cut tokens have 0."""
         return self.by_token_id(self.walk.probs)
@@ -137,7 +143,7 @@ class Distributions:
     @property
     def entropy(self) -> Tensor:
         """(R,) of `probs`, in nats."""
-        probs = self.candidate_probs
+        probs = torch.from_numpy(self.walk.probs)
         return (-torch.xlogy(probs, probs).sum(-1)).clamp(min=0) + 0.0  # of a single token 0, not -0
 
     def by_token_id(self, ranked: np.ndarray) -> Tensor:
@@ -226,13 +232,9 @@ class Distribution:
 
     def top(self, n: int = 10) -> list[Candidate]:
         """The n most likely tokens under the settings, or as many as can be chosen."""
-        ids = self.candidate_ids[:n]
+        ids = self.candidate_ids[: whole_number("n", n)]
         columns = (ids, self.probs[ids], self.model_probs[ids], self.logits[ids])
         return [Candidate(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
-
-    def prob_of_any(self, token_ids: Sequence[int]) -> float:
-        """Of all these tokens together, after all stages."""
-        return float(self.probs[list(set(token_ids))].sum())
 
     def __repr__(self) -> str:
         first = ", ".join(f"{one.token_id}: {one.prob:.3g}" for one in self.top(3))

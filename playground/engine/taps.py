@@ -39,10 +39,6 @@ class Tap:
             raise LookupError("the tap has recorded nothing: run the model inside its `with`")
         return self.passes[-1][layer]
 
-    def __len__(self) -> int:
-        """Layers of the latest pass."""
-        return len(self.passes[-1]) if self.passes else 0
-
     def listens_to(self, module: nn.Module, layer: int) -> bool:
         """Is `module` the layer, or the attention of the layer, of the model that this tap is on?"""
         return layer < len(self._blocks) and module in (self._blocks[layer], self._blocks[layer].attention)

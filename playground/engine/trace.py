@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import pandas as pd
 import torch
 from torch import Tensor
 
@@ -61,7 +60,6 @@ class Trace:
         if steps[0].index != len(self.request.answer_ids):
             raise ValueError(f"a trace begins where its answer begins, not at step {steps[0].index}")
         self.forced = frozenset(forced)
-        self.first_index = steps[0].index  # above 0 for an answer that went on from given tokens
         self.logits = torch.stack([step.distribution.logits for step in steps]).cpu()  # (N, V) as the stages read them
         self.token_ids = [step.token_id for step in steps]
         self.uniforms = [step.uniform for step in steps]
@@ -89,10 +87,10 @@ class Trace:
 
     @property
     def steps(self) -> list[Step]:
-        distributions, last = self._under(self.params), len(self) - 1
+        distributions, first, last = self._under(self.params), len(self.request.answer_ids), len(self) - 1
         return [
             Step(
-                self.first_index + row,
+                first + row,
                 self.token_ids[row],
                 distributions[row],
                 self.uniforms[row],
@@ -117,34 +115,12 @@ class Trace:
         if not params.penalizes:
             return Distributions(self.logits, params, self._ranking)
         given = self.request.answer_ids
-        seen = [self.request.seen([*given, *self.token_ids[:row]], params) for row in range(len(self))]
-        return Distributions.checked(self.logits, params, seen)
+        return self.request.distributions(
+            self.logits, [[*given, *self.token_ids[:row]] for row in range(len(self))], params
+        )
 
     def reread(self, params: SamplingParams) -> Reread:
         """What `params` make of the recorded logits: kept tokens, probabilities, and the picks of the same numbers."""
         distributions = self._under(params)
         chosen_ids, _ = distributions.choose(self.uniforms)
         return Reread(distributions, chosen_ids, self.token_ids, self.forced)
-
-    def to_frame(self, params: SamplingParams | None = None) -> pd.DataFrame:
-        """One row a step; with `params`, as re-read under them."""
-        reread = self.reread(params or self.params)
-        model_probs = torch.softmax(self.logits.double(), -1)
-        token_ids = torch.tensor(self.token_ids)[:, None]
-        frame = pd.DataFrame(
-            {
-                "step": range(self.first_index, self.first_index + len(self)),
-                "token_id": self.token_ids,
-                "model_prob": model_probs.gather(1, token_ids)[:, 0].numpy(),
-                "prob": reread.probs.gather(1, token_ids)[:, 0].numpy(),
-                "rank": ((self._ranking.whole == token_ids.numpy()).argmax(-1) + 1),
-                "num_candidates": reread.num_candidates,
-                "entropy": reread.distributions.entropy.numpy(),
-                "uniform": self.uniforms,
-                "num_fed": self.num_fed,
-                "cache_bytes": [sum(layers) for layers in self.cache_bytes],
-            }
-        )
-        if self.seconds:
-            frame["seconds"] = self.seconds
-        return frame

@@ -6,7 +6,7 @@ from math import prod
 from typing import TypeVar
 
 from playground.engine.arguments import whole_number
-from playground.engine.generation import STOP_TOKEN, Decoder
+from playground.engine.generation import STOP_TOKEN, Decoder, LogitsProcessor
 from playground.engine.params import SamplingParams
 from playground.models.rows import RowsStep, answer_rows, generate_rows
 from playground.models.tokenizer import Tokenizer
@@ -39,6 +39,7 @@ def write_answers(
     n: int,
     max_new_tokens: int,
     stop_ids: Sequence[int],
+    logits_processors: Sequence[LogitsProcessor] = (),
 ) -> Generator[int, None, list[list[Answer]]]:
     """n answers under each of the settings, all from one prefill; row i is the run alone with its seed.
 
@@ -50,7 +51,7 @@ def write_answers(
     token_ids: list[list[int]] = [[] for _ in rows]
     token_probs: list[list[float]] = [[] for _ in rows]
     model_probability, reasons, done = [1.0] * len(rows), [""] * len(rows), 0
-    for step in generate_rows(model, prompt_ids, rows, None, max_new_tokens, stop_ids):
+    for step in generate_rows(model, prompt_ids, rows, None, max_new_tokens, stop_ids, True, logits_processors):
         pairs = zip(step.rows, step.token_ids, *_choice_probs(step), step.stop_reasons, strict=True)
         for row, token_id, prob, model_prob, reason in pairs:
             token_probs[row].append(prob)
@@ -93,5 +94,5 @@ def _choice_probs(step: RowsStep) -> tuple[list[float], list[float]]:
         if reason == STOP_TOKEN and len(stop_ids) > 1:
             log_probs = step.logits[step.branches[place], stop_ids] - totals[step.branches[place]]
             model_probs[place] = float(log_probs.double().exp().sum())
-            probs[place] = step.distributions[place].prob_of_any(stop_ids)
+            probs[place] = float(step.distribution(place).probs[stop_ids].sum())
     return probs, model_probs

@@ -6,20 +6,20 @@ Answer i has the random numbers of a run alone with its seed, and the same token
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from torch import Tensor
 
 from playground.engine.arguments import whole_number
-from playground.engine.generation import STOP_TOKEN, Decoder, Request, feed_unseen
+from playground.engine.generation import STOP_TOKEN, Decoder, LogitsProcessor, Request, feed_unseen, processed
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import MOST_SEEDS, SamplingParams
-from playground.engine.sampling import Distribution, Distributions, NoTokenError, row_seed
+from playground.engine.sampling import Distribution, Distributions, row_seed
 
 MAX_BRANCHES = 256  # fed at once; the others wait, so that memory stays small
 
 
-@dataclass
+@dataclass(frozen=True)
 class RowsStep:
     """One forward pass of several answers."""
 
@@ -31,10 +31,15 @@ class RowsStep:
     num_fed: int  # tokens that went through the model, all branches together
     cache_bytes: list[int]  # per layer
     request: Request
-    token_ids: list[int] = field(default_factory=list)  # that each answer chose
-    probs: list[float] = field(default_factory=list)  # of these tokens, after all stages
-    stop_reasons: list[str | None] = field(default_factory=list)
-    distributions: list[Distribution] = field(default_factory=list)
+    token_ids: list[int]  # that each answer chose
+    probs: list[float]  # of these tokens, after all stages
+    stop_reasons: list[str | None]
+    groups: list[tuple[Distributions, int]]  # what its settings make of the logits, and its row of them
+
+    def distribution(self, place: int) -> Distribution:
+        """From which the answer at this place of `rows` chose."""
+        group, row = self.groups[place]
+        return group[row]
 
 
 def answer_rows(params: SamplingParams, n: int) -> list[tuple[SamplingParams, int]]:
@@ -49,11 +54,12 @@ def sample_answers(
     n: int = 30,
     max_new_tokens: int = 64,
     stop_ids: Sequence[int] = (),
+    logits_processors: Sequence[LogitsProcessor] = (),
 ) -> list[list[int]]:
     """n answers, each cut before its first stop id. Row i is what `generate` writes with `row_seed(params.seed, i)`."""
     rows = answer_rows(params, whole_number("n", n, 1))
     answers: list[list[int]] = [[] for _ in rows]
-    for step in generate_rows(model, prompt_ids, rows, None, max_new_tokens, stop_ids):
+    for step in generate_rows(model, prompt_ids, rows, None, max_new_tokens, stop_ids, True, logits_processors):
         for row, token_id, reason in zip(step.rows, step.token_ids, step.stop_reasons, strict=True):
             if reason != STOP_TOKEN:
                 answers[row].append(token_id)
@@ -68,6 +74,7 @@ def generate_rows(
     max_new_tokens: int = 64,
     stop_ids: Sequence[int] = (),
     share: bool = True,
+    logits_processors: Sequence[LogitsProcessor] = (),
 ) -> Iterator[RowsStep]:
     """Several answers to one prompt, each under its own settings and seed. One prefill; a finished answer leaves.
 
@@ -81,7 +88,9 @@ def generate_rows(
     text, room = request.begin(model, cache)
     seeds = {whole_number("seed", seed, 0, MOST_SEEDS - 1) for _, seed in rows}
     uniforms = {seed: request.uniforms(seed, room) for seed in seeds}
-    chooser = _Chooser(request, [params for params, _ in rows])
+    settings = list(dict.fromkeys(params for params, _ in rows))
+    number_of = {params: number for number, params in enumerate(settings)}
+    setting_of = [number_of[params] for params, _ in rows]  # numbers: settings take long to compare
     waiting, begun = [_Part(cache, True, None, [text], list(range(len(rows))), [0] * len(rows))], False
     while waiting:
         part = waiting.pop()
@@ -90,9 +99,13 @@ def generate_rows(
         marks = [uniforms[rows[row][1]][index] for row in part.rows]
         logits, num_fed = feed_unseen(model, part.texts, cache, cache.told if begun else None)
         begun = True
-        step = RowsStep(index, part.rows, part.branches, marks, logits, num_fed, cache.bytes_per_layer(), request)
-        chooser.choose(step, part.texts)
-        step.stop_reasons = [request.end(token_id, index + 1, room) for token_id in step.token_ids]
+        logits = processed(logits_processors, part.texts, logits)
+        token_ids, probs, groups = _choose(
+            request, settings, [setting_of[row] for row in part.rows], part, logits, marks
+        )
+        reasons = [request.end(token_id, index + 1, room) for token_id in token_ids]
+        where = index, part.rows, part.branches, marks
+        step = RowsStep(*where, logits, num_fed, cache.bytes_per_layer(), request, token_ids, probs, reasons, groups)
         yield step
         waiting += _going_on(part, cache, step, share)
 
@@ -116,41 +129,38 @@ class _Part:
         return self.cache
 
 
-class _Chooser:
-    """A token for each answer. Those under the same settings are worked out together, and all rank the logits once."""
+def _choose(
+    request: Request,
+    settings: list[SamplingParams],
+    setting_of: list[int],
+    part: _Part,
+    logits: Tensor,
+    uniforms: list[float],
+) -> tuple[list[int], list[float], list[tuple[Distributions, int]]]:
+    """Token ids, their probabilities and where they come from, for each answer of the part.
 
-    def __init__(self, request: Request, params_of: list[SamplingParams]) -> None:
-        self.request = request
-        self.settings = list(dict.fromkeys(params_of))
-        number_of = {params: number for number, params in enumerate(self.settings)}
-        self.setting_of = [number_of[params] for params in params_of]
-
-    def choose(self, step: RowsStep, texts: list[list[int]]) -> None:
-        """Fills in the tokens, their probabilities and distributions. Raises NoTokenError naming the step."""
-        places_of: dict[int, list[int]] = {}
-        for place, row in enumerate(step.rows):
-            places_of.setdefault(self.setting_of[row], []).append(place)
-        try:
-            plain = None
-            chosen: list[tuple[int, int, float, Distribution]] = []
-            for setting, places in places_of.items():
-                params = self.settings[setting]
-                branches = sorted({step.branches[place] for place in places})
-                if params.penalizes:
-                    written = [texts[branch][len(self.request.prompt_ids) :] for branch in branches]
-                    seen = [self.request.seen(one, params) for one in written]
-                    group = Distributions.checked(step.logits[branches], params, seen)
-                else:
-                    plain = plain or Distributions.checked(step.logits, params)
-                    group = plain.only(branches, params)
-                row_of = {branch: row for row, branch in enumerate(branches)}
-                at = [row_of[step.branches[place]] for place in places]
-                token_ids, probs = group.choose([step.uniforms[place] for place in places], at)
-                chosen += zip(places, token_ids, probs, (group[row] for row in at), strict=True)
-        except NoTokenError as error:
-            raise NoTokenError(f"step {step.index}: {error}") from None
-        chosen.sort(key=lambda one: one[0])
-        _, step.token_ids, step.probs, step.distributions = (list(column) for column in zip(*chosen, strict=True))
+    Answers under the same settings are worked out together, and all rank the logits once.
+    """
+    places_of: dict[int, list[int]] = {}
+    for place, setting in enumerate(setting_of):
+        places_of.setdefault(setting, []).append(place)
+    written = [text[len(request.prompt_ids) :] for text in part.texts]
+    chosen: list = [None] * len(setting_of)
+    plain = None
+    for setting, places in places_of.items():
+        params, branch_of = settings[setting], [part.branches[place] for place in places]
+        branches = sorted(set(branch_of))
+        if params.penalizes:
+            group = request.distributions(logits[branches], [written[branch] for branch in branches], params)
+        else:
+            plain = plain or request.distributions(logits, written, params)
+            group = plain.only(branches, params)
+        row_of = {branch: row for row, branch in enumerate(branches)}
+        at = [row_of[branch] for branch in branch_of]
+        token_ids, probs = group.choose([uniforms[place] for place in places], at)
+        for place, token_id, prob, row in zip(places, token_ids, probs, at, strict=True):
+            chosen[place] = token_id, prob, (group, row)
+    return tuple(list(column) for column in zip(*chosen, strict=True))
 
 
 def _going_on(part: _Part, cache: KVCache, step: RowsStep, share: bool) -> list[_Part]:

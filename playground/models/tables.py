@@ -3,15 +3,42 @@
 from collections.abc import Sequence
 
 import pandas as pd
+import torch
 
 from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 
 
+def trace_frame(trace: Trace, params: SamplingParams | None = None) -> pd.DataFrame:
+    """One row a step, in numbers; with `params`, as re-read under them."""
+    reread = trace.reread(params or trace.params)
+    token_ids, first = torch.tensor(trace.token_ids)[:, None], len(trace.request.answer_ids)
+    logits = trace.logits.gather(1, token_ids)  # (N, 1) of what was written
+    ids = torch.arange(trace.logits.shape[1])
+    before = (trace.logits > logits) | ((trace.logits == logits) & (ids < token_ids))
+    frame = pd.DataFrame(
+        {
+            "step": range(first, first + len(trace)),
+            "token_id": trace.token_ids,
+            "model_prob": torch.softmax(trace.logits.double(), -1).gather(1, token_ids)[:, 0].numpy(),
+            "prob": reread.probs.gather(1, token_ids)[:, 0].numpy(),
+            "rank": (before.sum(-1) + 1).numpy(),
+            "num_candidates": reread.num_candidates,
+            "entropy": reread.distributions.entropy.numpy(),
+            "uniform": trace.uniforms,
+            "num_fed": trace.num_fed,
+            "cache_bytes": [sum(layers) for layers in trace.cache_bytes],
+        }
+    )
+    if trace.seconds:
+        frame["seconds"] = trace.seconds
+    return frame
+
+
 def steps_table(trace: Trace, labels: Sequence[str], params: SamplingParams) -> pd.DataFrame:
     """Every step as it looks under `params`: what was written, what would be, what each stage left. Entropy in nats."""
     reread = trace.reread(params)
-    table = trace.to_frame(params)
+    table = trace_frame(trace, params)
     table.insert(2, "token", [labels[token_id] for token_id in trace.token_ids])
     table["would_pick_id"] = reread.chosen_ids
     table["would_pick"] = [labels[token_id] for token_id in reread.chosen_ids]

@@ -8,13 +8,14 @@ from functools import cached_property
 import plotly.graph_objects as go
 
 from playground import style
+from playground.engine.arguments import whole_number
 from playground.engine.generation import STOP_TOKEN, Decoder, LogitsProcessor, Step, generate, timed
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 from playground.models.answers import Answer, at_once, write_answers
 from playground.models.figure import answer_figure
-from playground.models.tables import candidates_table, steps_table
+from playground.models.tables import candidates_table, steps_table, trace_frame
 from playground.models.tokenizer import Tokenizer
 
 TURN_START, TURN_END = "<|im_start|>", "<|im_end|>"  # ChatML
@@ -78,12 +79,13 @@ class LoadedModel:
         n: int = 30,
         max_new_tokens: int = 64,
         stop_ids: Sequence[int] | None = None,
+        logits_processors: Sequence[LogitsProcessor] = (),
     ) -> list[Answer]:
         """n answers, each with its probability; the first is that of `generate`."""
         ends = self.stop_ids if stop_ids is None else stop_ids
         settings = [params or SamplingParams()]
-        ids = self.prompt_ids(text)
-        return at_once(write_answers(self.model, self.tokenizer, ids, settings, n, max_new_tokens, ends))[0]
+        request = self.prompt_ids(text), settings, n, max_new_tokens, ends, logits_processors
+        return at_once(write_answers(self.model, self.tokenizer, *request))[0]
 
     @cached_property
     def labels(self) -> list[str]:
@@ -111,6 +113,10 @@ class TextTrace(Trace):
         ended = self.stop_reason == STOP_TOKEN
         return self.loaded.tokenizer.decode(self.token_ids[:-1] if ended else self.token_ids)
 
+    def to_frame(self, params: SamplingParams | None = None):
+        """A DataFrame with a row for each step, in numbers."""
+        return trace_frame(self, params)
+
     def table(self, params: SamplingParams | None = None):
         """A DataFrame with a row for each step: its token, what each stage left, and what `params` would choose now."""
         return steps_table(self, self.loaded.labels, params or self.params)
@@ -120,8 +126,7 @@ class TextTrace(Trace):
         params, table = params or self.params, self.table(params)
         if step is None:
             step = int(table["num_candidates"].argmax())
-        if not 0 <= step < len(self):
-            raise ValueError(f"step must be a whole number from 0 to {len(self) - 1}, got {step!r}")
+        step = whole_number("step", step, 0, len(self) - 1)
         candidates = candidates_table(self, self.loaded.labels, params, step)
         figure = answer_figure(table, candidates, step, len(self.loaded.labels), f"{self.loaded.name}: {self.prompt}")
         return style.resolve(figure, dark)

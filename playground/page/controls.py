@@ -12,6 +12,7 @@ from playground.engine.arguments import whole_number
 from playground.engine.params import SamplingParams
 from playground.engine.stages import RULES, STAGES
 from playground.page.panel import panel
+from playground.words import say
 
 # What MiniMind's generate uses when nothing is said.
 DEFAULTS = {"temperature": 0.85, "top_k": 50, "top_p": 0.85, "min_p": 0.0, "seed": 1, "max_new_tokens": 64}
@@ -67,7 +68,6 @@ def new_tokens(controls: dict[str, Any] | None) -> int:
     """How many tokens to write at most, or gr.Error."""
     count = (controls or DEFAULTS).get("max_new_tokens")
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MOST_NEW_TOKENS:
-        raise gr.Error(
-            f"New tokens must be a whole number from 1 to {MOST_NEW_TOKENS}, got {count!r}.", print_exception=False
-        )
+        sentence = say("page.controls.new_tokens", most=MOST_NEW_TOKENS, value=repr(count))
+        raise gr.Error(sentence, print_exception=False)
     return count

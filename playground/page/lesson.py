@@ -1,29 +1,23 @@
-"""The words beside a tab, from assets/lessons: a teacher edits the file, the page shows it."""
+"""The lessons beside a tab: the sections [lesson.<name>] of its file in assets/words, which a teacher edits."""
 
 from dataclasses import dataclass
-from pathlib import Path
 
-from playground.assets import ASSETS
-
-LESSONS = ASSETS / "lessons"
+from playground.words import catalogue, say
 
 
 @dataclass(frozen=True)
 class Section:
     title: str
     text: str
+    button: str | None = None  # what its button says, if it has one
 
 
-def read_lesson(name: str, folder: Path = LESSONS) -> dict[str, Section]:
-    """The sections of a file, by the name before the colon of their heading: `## growth: How the cache grows`.
-
-    Raises ValueError naming a heading without a name: the page would have nowhere to put its text.
-    """
-    sections = {}
-    for part in ("\n" + (folder / f"{name}.md").read_text()).split("\n## ")[1:]:
-        heading, _, text = part.partition("\n")
-        key, colon, title = heading.partition(":")
-        if not colon:
-            raise ValueError(f"{name}.md: the heading {heading!r} must read 'name: title'")
-        sections[key.strip()] = Section(title.strip(), text.strip())
-    return sections
+def read_lesson(room: str) -> dict[str, Section]:
+    """The lessons of a tab by their names. Raises TypeError for one without a title or a text."""
+    start = f"{room}.lesson."
+    entries: dict[str, dict[str, str]] = {}
+    for key in catalogue():
+        if key.startswith(start):
+            name, _, part = key.removeprefix(start).partition(".")
+            entries.setdefault(name, {})[part] = say(key)
+    return {name: Section(**parts) for name, parts in entries.items()}

@@ -11,10 +11,9 @@ TO_THE_TOP = (
 
 
 def lesson_card(key: str, section: Section) -> gr.Button | None:
-    """Title and text of a lesson; a line `> words` of its text becomes a button, returned for the tab to wire."""
-    lines = section.text.splitlines()
-    words = "\n".join(line for line in lines if not line.startswith(">")).strip()
-    button = next((line[1:].strip() for line in lines if line.startswith(">")), None)
+    """Title and text of a lesson, and its button, returned for the tab to wire."""
     with gr.Column(elem_classes="card lesson", min_width=300):
-        gr.Markdown(f"### {section.title}\n\n{words}")
-        return gr.Button(button, elem_id=f"lesson-{key}", elem_classes="lesson-button") if button else None
+        gr.Markdown(f"### {section.title}\n\n{section.text}")
+        if section.button is None:
+            return None
+        return gr.Button(section.button, elem_id=f"lesson-{key}", elem_classes="lesson-button")

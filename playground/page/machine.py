@@ -6,6 +6,8 @@ from pathlib import Path
 
 import torch
 
+from playground.words import say
+
 
 def machine() -> str:
     """In words: the processor, its cores and the threads in use."""
@@ -15,4 +17,4 @@ def machine() -> str:
         lines = cpuinfo.read_text().splitlines()
         name = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), name)
     threads = torch.get_num_threads()
-    return f"{name}, {os.cpu_count()} cores, {threads} thread{'s' if threads > 1 else ''}, torch {torch.__version__}"
+    return say("page.machine", name=name, cores=os.cpu_count() or 1, threads=threads, version=str(torch.__version__))

@@ -19,6 +19,7 @@ from playground.engine.sampling import Distributions
 from playground.engine.trace import Trace
 from playground.models.text import LoadedModel
 from playground.page.controls import page_params
+from playground.words import say, told
 
 FORMAT = "recorded run of the decoding playground"
 MOST_STEPS, MOST_TOKENS = 4096, 300_000  # of a file: larger ones are no recording of this page
@@ -131,13 +132,13 @@ def to_json(run: Run) -> str:
 def from_json(text: str) -> Run:
     """Reads what `to_json` wrote; the model does not run. Raises RunFileError."""
     if len(text) > LARGEST_FILE:
-        raise RunFileError(f"The file has {len(text):,} characters; a recorded run has at most {LARGEST_FILE:,}.")
+        raise RunFileError(say("page.run_file.too_long", length=len(text), most=LARGEST_FILE))
     try:
         data = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
-        raise RunFileError("The file is not JSON: open one that the button “Run (JSON)” saved.") from None
+        raise RunFileError(say("page.run_file.not_json")) from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise RunFileError("The file is JSON, but not a recorded run: open one that the button “Run (JSON)” saved.")
+        raise RunFileError(say("page.run_file.not_a_run"))
     return _Reader(data).run()
 
 
@@ -156,14 +157,14 @@ class _Reader:
         rows = Distributions(logits, params)
         uniforms = self.items("uniforms", float, num_steps, (0, 1))
         if max(uniforms) >= 1:
-            raise self.wrong("uniforms", "numbers from 0 up to but not including 1")
+            raise self.wrong("uniforms", "uniforms")
         num_fed = self.items("num_fed", int, num_steps, (0, 2**40))
         cache_bytes = [self.numbers(row, "cache_bytes") for row in self.listed("cache_bytes", num_steps)]
         stop_reason = self.text("stop_reason")
         prompt_ids = self.items("prompt_ids", int, (1, MOST_TOKENS), (0, vocab_size - 1))
         seconds = self.items("seconds", float, (0, num_steps), (0, 1e9))
         if len(seconds) not in (0, num_steps):
-            raise self.wrong("seconds", f"a list of {num_steps}, or empty")
+            raise self.wrong("seconds", "list_or_empty", length=num_steps)
         forced = self.items("forced", int, (0, num_steps), (0, num_steps - 1))
         request = Request(prompt_ids, params, self.whole("max_new_tokens", 1, MOST_STEPS))
         columns = zip(token_ids, uniforms, num_fed, cache_bytes, strict=True)
@@ -185,14 +186,14 @@ class _Reader:
     def params(self) -> SamplingParams:
         settings = self.data.get("params")
         if not isinstance(settings, dict):
-            raise self.wrong("params", "the settings by their names")
+            raise self.wrong("params", "settings")
         unknown = sorted(settings.keys() - {field.name for field in fields(SamplingParams)})
         try:
             if unknown:
-                raise ValueError(f"no setting is called {unknown[0]!r}")
+                raise ValueError(say("page.run_file.no_setting", name=repr(unknown[0])))
             return page_params(settings)
         except (TypeError, ValueError) as error:
-            raise RunFileError(f"The file's settings can't be used: {error}.") from None
+            raise RunFileError(say("page.run_file.settings", reason=str(error))) from None
 
     def logits(self, num_steps: int, vocab_size: int) -> torch.Tensor:
         """(N, V) float32."""
@@ -201,10 +202,10 @@ class _Reader:
         except binascii.Error:
             raise self.wrong("logits", "base64") from None
         if len(raw) != 4 * num_steps * vocab_size:
-            raise self.wrong("logits", f"{num_steps} × {vocab_size} float32 numbers")
+            raise self.wrong("logits", "logits", steps=num_steps, tokens=vocab_size)
         logits = torch.frombuffer(bytearray(raw), dtype=torch.float32).reshape(num_steps, vocab_size)
         if not bool(logits.max(-1).values.isfinite().all()):
-            raise self.wrong("logits", "numbers from which a token can be chosen")
+            raise self.wrong("logits", "possible")
         return logits
 
     def text(self, name: str) -> str:
@@ -215,13 +216,13 @@ class _Reader:
     def texts(self, name: str, length: int) -> list[str]:
         items = self.listed(name, length)
         if not all(isinstance(item, str) for item in items):
-            raise self.wrong(name, "a list of texts")
+            raise self.wrong(name, "texts")
         return items
 
     def whole(self, name: str, low: int, high: int) -> int:
         value = self.data.get(name)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise self.wrong(name, f"a whole number from {low} to {high:,}")
+            raise self.wrong(name, "whole", low=low, high=high)
         return value
 
     def items(self, name: str, kind: type, length: int | tuple[int, int], span: tuple[float, float]) -> list:
@@ -229,21 +230,25 @@ class _Reader:
         low, high = span
         accepted = (int,) if kind is int else (int, float)
         if not all(isinstance(item, accepted) and not isinstance(item, bool) and low <= item <= high for item in items):
-            kinds = "whole numbers" if kind is int else "numbers"
-            raise self.wrong(name, f"{kinds} from {low} to {high:,}")
+            raise self.wrong(name, "whole_numbers" if kind is int else "numbers", low=low, high=high)
         return items
 
     def numbers(self, row: Any, name: str) -> list[int]:
         if not isinstance(row, list) or not all(isinstance(item, int) and item >= 0 for item in row):
-            raise self.wrong(name, "a list of bytes for each step")
+            raise self.wrong(name, "bytes")
         return row
 
     def listed(self, name: str, length: int | tuple[int, int]) -> list:
         shortest, longest = length if isinstance(length, tuple) else (length, length)
         items = self.data.get(name)
         if not isinstance(items, list) or not shortest <= len(items) <= longest:
-            raise self.wrong(name, f"a list of {shortest if shortest == longest else f'{shortest} to {longest:,}'}")
+            if shortest == longest:
+                raise self.wrong(name, "list", length=longest)
+            raise self.wrong(name, "list_between", shortest=shortest, longest=longest)
         return items
 
-    def wrong(self, name: str, wanted: str) -> RunFileError:
-        return RunFileError(f"The file can't be shown: “{name}” should be {wanted}. Save the run again.")
+    def wrong(self, name: str, wanted: str, **facts: Any) -> RunFileError:
+        """`wanted`: a name of [run_file.wanted] in the catalogue."""
+        return RunFileError(
+            say("page.run_file.wrong", name=name, wanted=told(f"page.run_file.wanted.{wanted}", **facts))
+        )

@@ -6,11 +6,14 @@ import plotly
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
+
+from playground.words import catalogue, say
 
 PACKAGE = Path(__file__).parents[1]
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+SAID_BY_PYTHON_ONLY = ("start.", "models.")  # parts of the catalogue that the browser needs nothing of
 FRESH = {"Cache-Control": "no-cache"}  # asked again at each visit, and sent again only when it has changed
 
 
@@ -23,14 +26,19 @@ def scripts() -> dict[str, Path]:
 def app_options() -> dict:
     """For `launch(app_kwargs=...)`: the routes of the scripts, and everything compressed that gains by it."""
     files = scripts()
+    said = {key: text for key, text in catalogue().items() if not key.startswith(SAID_BY_PYTHON_ONLY)}
 
     def send(request: Request) -> Response:
         path = files.get(request.path_params["name"])
         if path is None:
-            return PlainTextResponse("No such script.", status_code=404)
+            return PlainTextResponse(say("page.no_script"), status_code=404)
         return FileResponse(path, media_type="text/javascript", headers=FRESH)
 
-    return {"routes": [Route("/scripts/{name:path}", send)], "middleware": [Middleware(GZipMiddleware)]}
+    def send_words(_request: Request) -> Response:
+        return JSONResponse(said, headers=FRESH)
+
+    routes = [Route("/scripts/{name:path}", send), Route("/words/en.json", send_words)]
+    return {"routes": routes, "middleware": [Middleware(GZipMiddleware)]}
 
 
 def style_sheet() -> str:

@@ -15,6 +15,7 @@ from conftest import recorded
 from playground.engine.params import SamplingParams
 from playground.engine.stages import RULES
 from playground.engine.trace import Reread, Trace
+from playground.models.tables import trace_frame
 from playground.page.controls import stage_table
 
 SCRIPT = Path(__file__).parents[2] / "playground" / "page" / "js" / "reread.js"
@@ -214,7 +215,7 @@ def test_a_run_that_shares_its_beginning_is_ranked_as_if_alone():
 
 def assert_same(trace: Trace, params: SamplingParams, step: int, browser: dict) -> None:
     python = trace.reread(params)
-    assert_all_steps_agree(trace, python, trace.to_frame(params), browser)
+    assert_all_steps_agree(trace, python, trace_frame(trace, params), browser)
     assert_one_step_agrees(trace, python, step, browser["step"])
 
 

@@ -15,7 +15,7 @@ from playground.engine.generation import LENGTH, STOP_TOKEN, generate, timed
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
-from playground.models.tables import steps_table
+from playground.models.tables import steps_table, trace_frame
 from playground.page.controls import stage_table
 from playground.page.runs import Run, RunFileError, RunStore, from_json, payload, to_json
 from playground.tabs.one_answer.fork import go_on
@@ -113,7 +113,7 @@ def test_a_run_read_from_its_file_is_the_run(model):
     again = from_json(to_json(run))
     assert payload(again) == payload(run) | {"id": again.id}
     assert (again.labels, again.token_bytes, again.cache) == (run.labels, run.token_bytes, None)
-    assert again.trace.to_frame(SamplingParams(top_p=0.5)).equals(run.trace.to_frame(SamplingParams(top_p=0.5)))
+    assert trace_frame(again.trace, SamplingParams(top_p=0.5)).equals(trace_frame(run.trace, SamplingParams(top_p=0.5)))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[1, 2]", '"run"', "{}", "[" * 100_000, '{"format": "something else"}'])
@@ -155,7 +155,7 @@ def test_seconds_are_there_for_every_step_or_not_at_all(model):
     """Some seconds but not all made the table fail when it was asked for."""
     data = json.loads(to_json(recorded_run(model, 3)))
     for count in (0, 3):
-        assert len(from_json(json.dumps(data | {"seconds": [0.1] * count})).trace.to_frame()) == 3
+        assert len(trace_frame(from_json(json.dumps(data | {"seconds": [0.1] * count})).trace)) == 3
     for count in (1, 2, 4):
         with pytest.raises(RunFileError, match="“seconds” should be a list"):
             from_json(json.dumps(data | {"seconds": [0.1] * count}))

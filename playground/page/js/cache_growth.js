@@ -2,7 +2,7 @@
 // Three paths hold all cells, so that a redraw makes no node, however many tokens there are.
 
 import { look } from "./look.js";
-import { bytes } from "./svg.js";
+import { bytes } from "./numbers.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const LABEL_WIDTH = 44,

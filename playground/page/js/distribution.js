@@ -3,7 +3,8 @@
 
 import { cutterOf, isKept, rereadStep } from "./reread.js";
 import { isOn } from "./stage_table.js";
-import { node, percent, pool, say, set, svg } from "./svg.js";
+import { percent } from "./numbers.js";
+import { node, pool, say, set, svg } from "./svg.js";
 
 const ROWS = 14,
   ROWS_WITH_FORMULA = 11;

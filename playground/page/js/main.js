@@ -3,6 +3,9 @@
 
 import { listen } from "./keys.js";
 import { store } from "./store.js";
+import { load } from "./words.js";
+
+await load(); // what a panel says
 
 /** Where the module of a panel lies: beside this one, or, "tab/picture", in the folder of a tab. */
 const addressOf = (name) => new URL(name.includes("/") ? `../../tabs/${name}.js` : `./${name}.js`, import.meta.url);

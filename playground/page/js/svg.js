@@ -41,23 +41,3 @@ export function pool(parent, count, make) {
   while (parent.children.length < count) parent.appendChild(make(parent.children.length));
   return parent.children;
 }
-
-export function percent(share) {
-  const value = 100 * share;
-  if (value === 0) return "0 %";
-  if (value >= 99.95 && share < 1) return "> 99.9 %";
-  if (value >= 10) return `${value.toFixed(1)} %`;
-  if (value >= 0.01) return `${value.toFixed(2)} %`;
-  return "< 0.01 %";
-}
-
-export function bytes(count) {
-  if (count < 1024) return `${count} B`;
-  const [size, unit] = count < 1024 ** 2 ? [count / 1024, "KiB"] : [count / 1024 ** 2, "MiB"];
-  return `${size.toLocaleString("en", { maximumFractionDigits: size < 10 ? 2 : 1 })} ${unit}`;
-}
-
-export function milliseconds(seconds) {
-  const value = 1000 * seconds;
-  return value < 10 ? `${value.toFixed(2)} ms` : value < 1000 ? `${value.toFixed(0)} ms` : `${seconds.toFixed(2)} s`;
-}

@@ -1,6 +1,7 @@
 // The answer as tokens, coloured by the probability each had. Choosing one shows its step in all pictures.
 
-import { node, percent, pool, say, set } from "./svg.js";
+import { percent } from "./numbers.js";
+import { node, pool, say, set } from "./svg.js";
 
 export function mount(element, api) {
   const head = node("div.card-head", {}, element);

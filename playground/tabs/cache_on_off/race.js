@@ -1,7 +1,8 @@
 // Two runs side by side: the tokens as each made them, and their clocks. When the runs were too quick to watch, their
 // recorded clocks are played again in slow motion; what came out (race_result.js) is shown when that has been seen.
 
-import { milliseconds, node, pool, say } from "../../page/js/svg.js";
+import { milliseconds } from "../../page/js/numbers.js";
+import { node, pool, say } from "../../page/js/svg.js";
 
 const SIDES = ["on", "off"];
 const WATCH_SECONDS = 8; // a replay lasts this long, unless the run itself took longer

@@ -21,7 +21,7 @@ EMPTY: dict = {}  # a panel without a value; None would leave what it shows
 
 
 def race_tab(page: Page) -> None:
-    lessons = read_lesson("race")
+    lessons = read_lesson("cache_on_off")
     with gr.Tab("Cache on / off", id="race"), gr.Tabs(elem_id="race-parts"):
         with gr.Tab("Race", id="race-run"):
             _race_part(page, lessons)

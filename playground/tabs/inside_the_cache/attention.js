@@ -2,7 +2,8 @@
 // With a cache a step computes its last row only; the rows above it are what a run without one computes again.
 
 import { look } from "../../page/js/look.js";
-import { node, percent, pool, say, set } from "../../page/js/svg.js";
+import { percent } from "../../page/js/numbers.js";
+import { node, pool, say, set } from "../../page/js/svg.js";
 import { drawChips } from "./heatmap.js";
 
 const LABEL = 118; // px for the name of a row, less on a phone

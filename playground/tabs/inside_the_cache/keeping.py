@@ -15,7 +15,7 @@ from playground.engine.work import ROUNDING
 from playground.models.altered import unmasked, with_scaled_feed_forward
 from playground.tabs.inside_the_cache.growth import stored_rows
 
-CHANGED, UNMASKED, EARLY, APPENDED, FED_ON, SCALED = "changed", "unmasked", "early", "appended", "fed on", "scaled"
+CHANGED, UNMASKED, EARLY, APPENDED, FED_ON, SCALED = "changed", "unmasked", "early", "appended", "fed_on", "scaled"
 MOST_ADDED = 8  # tokens
 # Of a logit's: computed anew, rows moved by at most 9e-6, 0.016 and 0.19 where logits moved by 4e-5, 0.12 and 0.4.
 ROW_ROUNDING = 0.4

@@ -26,7 +26,7 @@ from playground.tabs.inside_the_cache.values import Text, formula_value, ghost_c
 
 
 def cache_tab(page: Page) -> None:
-    words = read_lesson("cache")
+    words = read_lesson("inside_the_cache")
     with gr.Tab("Inside the cache", id="cache"), gr.Tabs(elem_id="cache-tabs"):
         with gr.Tab("How it grows", id="growth"):
             _growth_section(page, words)

@@ -101,6 +101,6 @@ def _stages(
         Stage("score", [Row("scores", position, COMPUTED, inner["scores"][0, 0].tolist(), position + 1)]),
         Stage("weigh", [Row("weights", position, COMPUTED, inner["weights"][0, 0].tolist(), position + 1)]),
         Stage("mix", [row("read", read[0], length=read.numel()), row("vector", after_attention)]),
-        Stage("feed forward", [row("vector", output)]),
+        Stage("feed_forward", [row("vector", output)]),
         Stage("keep", own),
     ]

@@ -2,7 +2,8 @@
 
 import { asker, takeTurn } from "../../page/js/ask.js";
 import { continueRun, show } from "../../page/js/run_data.js";
-import { node, percent, pool, say, set } from "../../page/js/svg.js";
+import { percent } from "../../page/js/numbers.js";
+import { node, pool, say, set } from "../../page/js/svg.js";
 
 const OVERTAKEN = "Another answer was written meanwhile. Click again to go on from this one.";
 

@@ -2,7 +2,8 @@
 
 import { cutterOf, isKept, rereadStep } from "../../page/js/reread.js";
 import { isOn } from "../../page/js/stage_table.js";
-import { node, percent, say } from "../../page/js/svg.js";
+import { percent } from "../../page/js/numbers.js";
+import { node, say } from "../../page/js/svg.js";
 
 export function mount(element, api) {
   const line = node("div.softmax", { role: "math" }, element);

@@ -1,9 +1,10 @@
-"""What the buttons Q3 to Q11 set, and what their cards say: words from assets/lessons, numbers from the run."""
+"""What the buttons Q3 to Q11 set, and what their cards say: words from assets/words, numbers from the run."""
 
-import json
 import threading
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -17,7 +18,7 @@ from playground.engine.trace import Trace
 from playground.models.text import LoadedModel
 from playground.page.bar import Page, run_payloads
 from playground.page.controls import ALL_OFF, DEFAULTS, sampling_params
-from playground.page.lesson import LESSONS, read_lesson
+from playground.page.lesson import read_lesson
 from playground.page.panel import figure_json
 from playground.tabs.one_answer import findings as lessons
 from playground.tabs.one_answer.figures import kept_figure, penalties_figure, tail_figure
@@ -41,23 +42,22 @@ class Asked:
     loaded: LoadedModel
     trace: Trace
     params: SamplingParams
-    setup: dict[str, Any]  # of assets/lessons/sampling_questions.json
+    setup: dict[str, Any]  # of questions.toml
 
     def label(self, token_id: int) -> str:
         return self.loaded.labels[token_id]
 
 
 def questions() -> list[dict[str, str]]:
-    setups = read_setups()
     return [
-        {"key": key, "title": section.title, "short": setups[key]["short"]}
-        for key, section in read_lesson("sampling").items()
+        {"key": key, "title": section.title, "short": section.button}
+        for key, section in read_lesson("one_answer").items()
     ]
 
 
 def read_setups() -> dict[str, dict[str, Any]]:
-    """For each question the words of its button, the model, the prompt and the sliders."""
-    return json.loads((LESSONS / "sampling_questions.json").read_text())
+    """For each question the model, the prompt and the sliders."""
+    return tomllib.loads(Path(__file__).with_name("questions.toml").read_text(encoding="utf-8"))
 
 
 def answer_question(page: Page, question: dict) -> Iterator[tuple]:
@@ -67,7 +67,7 @@ def answer_question(page: Page, question: dict) -> Iterator[tuple]:
     if key not in FINDINGS:
         yield *kept, reply | {"problem": f"There is no question {key!r}."}
         return
-    setup, section = read_setups()[key], read_lesson("sampling")[key]
+    setup, section = read_setups()[key], read_lesson("one_answer")[key]
     name = setup["model"] if setup["model"] in page.models else next(iter(page.models))
     controls = DEFAULTS | ALL_OFF | setup["settings"]
     try:

@@ -2,7 +2,7 @@
 // A context is { stage, before, run, params, step }; `before` is the stage before, or what there was at the beginning.
 
 import { isOn, notOff, settingsOf, valueOf } from "../../page/js/stage_table.js";
-import { percent } from "../../page/js/svg.js";
+import { percent } from "../../page/js/numbers.js";
 
 export const RULE_NAMES = {
   transformers: "transformers",

@@ -3,7 +3,8 @@
 import { setControls } from "../../page/js/controls.js";
 import { isKept, keptUnder, rereadStep } from "../../page/js/reread.js";
 import { isOn, ruleOf } from "../../page/js/stage_table.js";
-import { node, percent, say, set, svg } from "../../page/js/svg.js";
+import { percent } from "../../page/js/numbers.js";
+import { node, say, set, svg } from "../../page/js/svg.js";
 import { count, RULE_NAMES, RULE_WORDS, reason, settingOf, tokens } from "./stage_words.js";
 
 const BARS = 24;

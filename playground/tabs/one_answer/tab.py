@@ -1,7 +1,8 @@
 """One answer, token by token: what each stage leaves, how sure the model was, and what else it could have said."""
 
-import json
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 
 import gradio as gr
 
@@ -13,23 +14,21 @@ from playground.models.figure import answer_figure
 from playground.models.tables import candidates_table, steps_table
 from playground.page.bar import MODEL_LINE, Page
 from playground.page.controls import ALL_OFF, sampling_params
-from playground.page.lesson import LESSONS
 from playground.page.panel import figure_json, panel
 from playground.page.runs import Run, RunFileError, RunStore, from_json, payload, to_json
 from playground.page.spreadsheet import csv_text
 from playground.tabs.one_answer.fork import go_on
 from playground.tabs.one_answer.questions import answer_question, questions
+from playground.words import say
 
 GONE = "This run is no longer kept on the server: press Generate to record it again."
 
 
 def sampling_tab(page: Page) -> None:
-    presets = json.loads((LESSONS / "sampling_presets.json").read_text())
-    presets = [preset | {"settings": ALL_OFF | preset["settings"]} for preset in presets]
     with gr.Tab("One answer", id="sampling"), gr.Column(elem_classes="answer-tab"):
         lessons = panel("one_answer/questions", {"questions": questions()}, events=["asked"], elem_id="lessons")
         with gr.Column(elem_classes="card"):
-            panel("one_answer/stages", {"presets": presets})
+            panel("one_answer/stages", {"presets": presets()})
         with gr.Row(elem_classes="answer-board"):
             with gr.Column(elem_classes="card area-answer"):
                 live = panel("one_answer/live", events=["asked"], elem_id="live-answer")
@@ -54,6 +53,19 @@ def sampling_tab(page: Page) -> None:
         asking.asked(on_go_on, asking, asking, trigger_mode="multiple", **MODEL_LINE)
     request = [page.model_name, page.prompt, page.controls, page.run]
     lessons.asked(on_question, lessons, [*request, lessons], trigger_mode="multiple", **MODEL_LINE)
+
+
+def presets() -> list[dict]:
+    """For stages.js: the settings of each preset, its name and what is said of it."""
+    settings = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
+    return [
+        {
+            "name": say(f"one_answer.preset.{key}.name"),
+            "says": say(f"one_answer.preset.{key}.text"),
+            "settings": ALL_OFF | chosen,
+        }
+        for key, chosen in settings.items()
+    ]
 
 
 def go_on_value(page: Page, question: dict) -> dict:

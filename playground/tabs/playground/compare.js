@@ -1,6 +1,7 @@
 // One answer twice: with the cache and without. The tokens are the same; the work is not.
 
-import { milliseconds, node, pool, say, set, svg } from "../../page/js/svg.js";
+import { milliseconds } from "../../page/js/numbers.js";
+import { node, pool, say, set, svg } from "../../page/js/svg.js";
 
 const HEIGHT = 112;
 const EDGE = { left: 58, right: 12, top: 12, bottom: 26 };

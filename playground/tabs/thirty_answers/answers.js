@@ -3,7 +3,8 @@
 
 import { download } from "../../page/js/download.js";
 import { settingsOf } from "../../page/js/stage_table.js";
-import { milliseconds, node, percent, pool, say, set } from "../../page/js/svg.js";
+import { milliseconds, percent } from "../../page/js/numbers.js";
+import { node, pool, say, set } from "../../page/js/svg.js";
 
 const REST_MS = 300;
 const VIEWS = { tokens: "token by token", text: "as text" };

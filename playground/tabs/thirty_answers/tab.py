@@ -16,7 +16,7 @@ AMONG_HEADERS = ["rows in the batch", "largest change of a logit", "closest two 
 
 
 def answers_tab(page: Page) -> None:
-    lessons = read_lesson("answers")
+    lessons = read_lesson("thirty_answers")
     with gr.Tab("Thirty answers", id="answers"):
         with gr.Row(elem_classes="answers-board"):
             with gr.Column(elem_classes="card answers-set"):

@@ -1,7 +1,8 @@
 // Where the answers part: common beginnings merged, branches as thick as the rows that took them. Beside it the same as a list.
 // Wheel or + and - zoom, dragging or the arrow keys move; each node can be reached with the keyboard.
 
-import { node, percent, pool, say, set, svg } from "../../page/js/svg.js";
+import { percent } from "../../page/js/numbers.js";
+import { node, pool, say, set, svg } from "../../page/js/svg.js";
 
 const LINE = 34; // pixels a leaf
 const LETTER = 9.7; // pixels a letter of the node's font

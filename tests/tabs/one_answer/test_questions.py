@@ -59,7 +59,7 @@ def test_q4_of_a_hundred_equal_tokens_both_together_leave_fewer_than_either():
     """The words said that the one which leaves fewer decides."""
     settings = [SamplingParams(top_k=40), SamplingParams(top_p=0.9), SamplingParams(top_k=40, top_p=0.9)]
     table = lessons.who_binds({"even": torch.zeros(100)}, dict(zip("kpb", settings, strict=True)))
-    words = " ".join(read_lesson("sampling")["Q4"].text.split())
+    words = " ".join(read_lesson("one_answer")["Q4"].text.split())
     said = re.search(
         r"of (\d+) equal tokens k = 40 alone leaves (\d+), p = 0.9 alone leaves (\d+), .* leave (\d+)\.", words
     )
@@ -150,7 +150,7 @@ def asked(base) -> dict[str, Asked]:
 
 
 def test_every_question_has_its_words_its_sliders_and_its_numbers(asked):
-    words = read_lesson("sampling")
+    words = read_lesson("one_answer")
     assert list(words) == list(asked) == list(FINDINGS) == [f"Q{number}" for number in range(3, 12)]
     for key, each in asked.items():
         assert 2 <= len(re.findall(r"[.?!](?:\s|$)", words[key].text)) <= 3, f"{key}: two sentences"

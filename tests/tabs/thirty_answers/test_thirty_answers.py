@@ -230,7 +230,7 @@ def test_a_number_on_the_boundary_of_two_tokens_falls_alike_together_and_alone(c
     start = ord("h") % 60
     for attempt in range(100):
         chain.model.logits[start] = torch.randn(61, generator=torch.Generator().manual_seed(100 * seed + attempt))
-        reached = Distributions(chain.model.logits[start][None], SamplingParams()).candidate_probs.cumsum(-1)[0]
+        reached = Distributions(chain.model.logits[start][None], SamplingParams()).walk.probs.cumsum(-1)[0]
         if reached[-1] < 1:
             break
     assert reached[-1] < 1
