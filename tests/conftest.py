@@ -8,7 +8,7 @@ from urllib.parse import urlparse
 import pytest
 import torch
 from hypothesis import settings
-from playwright.sync_api import Browser, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 from playwright.sync_api import Page as BrowserPage
 from torch import Tensor
 
@@ -23,7 +23,8 @@ from playground.models.text import LoadedModel
 torch.set_num_threads(1)  # the tests share the machine; small models gain nothing from more
 settings.register_profile("same cases each run", derandomize=True, deadline=None)
 settings.load_profile("same cases each run")
-expect.set_options(timeout=60_000)  # a busy machine is slow, not wrong
+PATIENCE = 60_000  # milliseconds; a busy machine is slow, not wrong
+expect.set_options(timeout=PATIENCE)
 
 TINY = ModelConfig(
     vocab_size=61,
@@ -101,10 +102,18 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="session")
+def window(chromium: Browser) -> Iterator[BrowserContext]:
+    """What the pages of all tests share is the cache: Gradio's own scripts are fetched and compiled once."""
+    context = chromium.new_context(viewport={"width": 1920, "height": 1080})
+    context.set_default_timeout(PATIENCE)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def browser_page(chromium: Browser, page_url: str) -> Iterator[BrowserPage]:
-    """The page in a fresh browser window. Fails on an error in the console and on a request that leaves the machine."""
-    window = chromium.new_context(viewport={"width": 1920, "height": 1080})
+def browser_page(window: BrowserContext, page_url: str) -> Iterator[BrowserPage]:
+    """The page, freshly loaded. Fails on an error in the console and on a request that leaves the machine."""
     page = window.new_page()
     troubles: list[str] = []
     page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
@@ -113,8 +122,29 @@ def browser_page(chromium: Browser, page_url: str) -> Iterator[BrowserPage]:
     page.goto(page_url)
     page.wait_for_selector("#controls input[type=range]")
     yield page
-    window.close()
+    page.close()
     assert not troubles
+
+
+def generate(page: BrowserPage, prompt: str | None = None) -> None:
+    """Types the prompt, if one is given, presses Generate and waits for the pictures of that run."""
+    if prompt is not None:
+        page.get_by_label("Prompt", exact=True).fill(prompt)
+    answer = page.locator(".panel-tokens:visible")  # the tab in sight has one, if it shows the answer
+    status = answer.locator(".note").first
+    status.evaluate("words => { words.textContent = ''; }")  # what a run before this one left there
+    page.locator("#generate").click()
+    expect(status).to_contain_text(" ms")
+    if prompt is not None:
+        expect(answer.locator(".token-prompt")).to_have_text(prompt)
+    expect(page.locator(".bar-row:visible").first).to_be_visible()
+
+
+def slide(page: BrowserPage, name: str, value: float) -> None:
+    """Moves a slider as a hand does: input events on the range."""
+    page.locator(f"#slider-{name}").evaluate(
+        "(range, value) => { range.value = value; range.dispatchEvent(new Event('input', { bubbles: true })); }", value
+    )
 
 
 def drawn(page: BrowserPage) -> None:

@@ -1,4 +1,4 @@
-"""The training pipeline, on a handful of texts: fifty steps of everything, and the laws of the data it makes."""
+"""The training pipeline, on a handful of texts: six steps of everything, and the laws of the data it makes."""
 
 import json
 import random
@@ -58,7 +58,7 @@ def write_texts(folder: Path) -> None:
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory) -> tuple[Recipe, Path]:
-    """Fifty steps of everything, by the command that a person would type."""
+    """Six steps of everything, by the command that a person would type."""
     folder, output = tmp_path_factory.mktemp("runs"), tmp_path_factory.mktemp("model")
     write_texts(folder)
     main(["--quick", "--folder", str(folder), "--output", str(output)])
@@ -70,7 +70,7 @@ def data(trained) -> ChatData:
     return ChatData(trained[0])
 
 
-def test_fifty_steps_make_a_model_that_loads_and_writes(trained):
+def test_six_steps_make_a_model_that_loads_and_writes(trained):
     _, output = trained
     for name in ("minimind-base", "minimind-chat"):
         loaded = load_model(name, output)
@@ -86,7 +86,7 @@ def test_base_and_chat_differ_and_are_stored_in_half_precision_without_the_tied_
 
 
 def test_an_interrupted_run_ends_with_the_same_weights(trained, tmp_path):
-    recipe = replace(trained[0], base_tokens=6 * 2 * 32, batch_sequences=2, trained_length=32, save_every=2)
+    recipe = replace(trained[0], base_tokens=4 * 2 * 32, batch_sequences=2, trained_length=32, save_every=2)
     states = []
     for name, stops in (("whole", [None]), ("interrupted", [3, None])):
         folder = tmp_path / name

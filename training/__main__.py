@@ -40,7 +40,7 @@ def main(arguments: list[str] | None = None) -> None:
     names = list(stages(MODEL_FOLDER))
     parser = argparse.ArgumentParser(prog="python -m training", description=__doc__)
     parser.add_argument("stage", nargs="*", choices=[*names, []], help="only these stages (all, if none is named)")
-    parser.add_argument("--quick", action="store_true", help="fifty steps of everything, to see that it works")
+    parser.add_argument("--quick", action="store_true", help="six steps of everything, to see that it works")
     parser.add_argument("--folder", type=Path, default=Recipe.folder, help="texts, checkpoints (default: %(default)s)")
     parser.add_argument("--output", type=Path, default=MODEL_FOLDER, help="the model (default: %(default)s)")
     chosen = parser.parse_args(arguments)

@@ -43,10 +43,10 @@ SHARES = {"stories": 0.52, "facts": 0.13, "questions": 0.05, "bible": 0.09, "wor
 
 
 def quick(recipe: Recipe) -> Recipe:
-    """Fifty steps of everything: enough to see that the parts fit, far too few to learn English."""
+    """Six steps of everything: enough to see that the parts fit, far too few to learn English."""
     return replace(
-        recipe, base_tokens=50 * 4 * 128, chat_tokens=50 * 512, batch_sequences=4, batch_chat_tokens=512,
-        trained_length=128, save_every=20,
+        recipe, base_tokens=6 * 4 * 128, chat_tokens=6 * 512, batch_sequences=4, batch_chat_tokens=512,
+        trained_length=128, save_every=4,
     )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ import math
 
 import pandas as pd
 import plotly.graph_objects as go
+from plotly.graph_objects import Figure
 from plotly.subplots import make_subplots
 
 from playground import style
@@ -14,7 +15,7 @@ _CURVES = ["Nucleus size", "Entropy, nats", "Probability of the token written", 
 
 def answer_figure(
     steps: pd.DataFrame, candidates: pd.DataFrame, step: int, vocab_size: int, conditions: str = ""
-) -> go.Figure:
+) -> Figure:
     """Tables of playground.models.tables: the candidates of one step on the left, the whole answer on the right."""
     figure = make_subplots(
         rows=4,
@@ -36,7 +37,7 @@ def answer_figure(
     return figure
 
 
-def _candidate_bars(figure: go.Figure, candidates: pd.DataFrame) -> None:
+def _candidate_bars(figure: Figure, candidates: pd.DataFrame) -> None:
     # Plotly reads tags in labels: a token is text, whatever it looks like.
     names = [
         f"{rank}. {html.escape(token)} " for rank, token in zip(candidates["rank"], candidates["token"], strict=True)
@@ -51,7 +52,7 @@ def _candidate_bars(figure: go.Figure, candidates: pd.DataFrame) -> None:
     figure.update_xaxes(range=[0, 1.12], title_text="probability", row=1, col=1)
 
 
-def _step_lines(figure: go.Figure, steps: pd.DataFrame, step: int, vocab_size: int) -> None:
+def _step_lines(figure: Figure, steps: pd.DataFrame, step: int, vocab_size: int) -> None:
     for row, column in enumerate(["num_candidates", "entropy", "prob", "rank"], start=1):
         line = {"color": "var(--kept)", "width": 2.5}
         figure.add_scatter(x=steps["step"], y=steps[column], mode="lines+markers", line=line, row=row, col=2)

@@ -5,8 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import plotly.graph_objects as go
-
 from playground import style
 from playground.engine.arguments import whole_number
 from playground.engine.generation import STOP_TOKEN, Decoder, LogitsProcessor, Step, generate, timed
@@ -14,7 +12,7 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 from playground.models.answers import Answer, at_once, write_answers
-from playground.models.figure import answer_figure
+from playground.models.figure import Figure, answer_figure
 from playground.models.tables import candidates_table, steps_table, trace_frame
 from playground.models.tokenizer import Tokenizer
 
@@ -121,7 +119,7 @@ class TextTrace(Trace):
         """A DataFrame with a row for each step: its token, what each stage left, and what `params` would choose now."""
         return steps_table(self, self.loaded.labels, params or self.params)
 
-    def figure(self, step: int | None = None, params: SamplingParams | None = None, dark: bool = False) -> go.Figure:
+    def figure(self, step: int | None = None, params: SamplingParams | None = None, dark: bool = False) -> Figure:
         """The candidates of one step, by default the one with the widest choice, beside curves of the whole answer."""
         params, table = params or self.params, self.table(params)
         if step is None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import gradio as gr
-import plotly.graph_objects as go
+from plotly.graph_objects import Figure
 
 # A constant template: a value put through it could run code hidden in a prompt. The module draws with textContent.
 _TEMPLATE = '<div class="panel-body"></div>'
@@ -53,6 +53,6 @@ def plot_panel(value: dict | None = None, *, elem_id: str | None = None, **optio
     return panel("plot", value, elem_id=elem_id, **options)
 
 
-def figure_json(figure: go.Figure) -> dict:
+def figure_json(figure: Figure) -> dict:
     """Plain lists and numbers; colours stay CSS variables, which the page resolves."""
     return json.loads(figure.to_json(engine="json"))

@@ -9,14 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import gradio as gr
-import plotly.graph_objects as go
 
 from playground.models.text import LoadedModel
 from playground.page.bar import MODEL_LINE, PRESSED_NOW, Page, StopFlags, keep_newest
 from playground.page.controls import readable_errors
 from playground.page.lesson import Section
 from playground.page.lesson_card import lesson_card
-from playground.page.panel import figure_json, plot_panel
+from playground.page.panel import Figure, figure_json, plot_panel
 from playground.tabs.cache_on_off.figures import TimeLine, first_token_figure, sweep_figure
 from playground.tabs.cache_on_off.race import RaceResult, RaceTick
 from playground.tabs.cache_on_off.race_values import HOW_TIMED
@@ -46,7 +45,7 @@ class Measurement:
     most_lengths: int
     num_new: int
     lengths: Callable[[LoadedModel], list[int]]
-    figure: Callable[[LoadedModel, list[RaceResult]], go.Figure]
+    figure: Callable[[LoadedModel, list[RaceResult]], Figure]
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Chain:
 def sweep_part(page: Page, lessons: dict[str, Section]) -> None:
     """K7: from which lengths on the cache is worth having."""
 
-    def figure(loaded: LoadedModel, results: list[RaceResult]) -> go.Figure:
+    def figure(loaded: LoadedModel, results: list[RaceResult]) -> Figure:
         frame = sweep_frame([cell for result in results for cell in cells(loaded, result, ANSWER_LENGTHS)])
         return sweep_figure(frame, sweep_lengths(loaded), ANSWER_LENGTHS)
 
@@ -75,7 +74,7 @@ def sweep_part(page: Page, lessons: dict[str, Section]) -> None:
 def first_token_part(page: Page, lessons: dict[str, Section]) -> None:
     """K8: what the first token waits for, and the later ones."""
 
-    def figure(loaded: LoadedModel, results: list[RaceResult]) -> go.Figure:
+    def figure(loaded: LoadedModel, results: list[RaceResult]) -> Figure:
         return first_token_figure(
             [TimeLine(result.prompt_length, result.on.seconds, result.off.seconds) for result in results]
         )

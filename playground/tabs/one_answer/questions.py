@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import gradio as gr
-import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
@@ -19,7 +18,7 @@ from playground.models.text import LoadedModel
 from playground.page.bar import Page, run_payloads
 from playground.page.controls import ALL_OFF, DEFAULTS, sampling_params
 from playground.page.lesson import read_lesson
-from playground.page.panel import figure_json
+from playground.page.panel import Figure, figure_json
 from playground.tabs.one_answer import findings as lessons
 from playground.tabs.one_answer.figures import kept_figure, penalties_figure, tail_figure
 
@@ -31,7 +30,7 @@ class Finding:
     sentence: str
     columns: list[str]
     rows: list[list[str]]
-    figure: go.Figure | None = None
+    figure: Figure | None = None
     step: int = 0  # where the pictures should look
 
 

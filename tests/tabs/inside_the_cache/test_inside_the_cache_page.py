@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from conftest import drawn
+from conftest import generate as press_generate
 from playwright.sync_api import Locator, Page, expect
 
 from playground.engine.generation import generate
@@ -423,11 +425,14 @@ def test_the_smaller_questions_are_answered_and_follow_a_new_answer(browser_page
 
 def test_no_picture_is_built_anew_by_a_step(browser_page: Page):
     page = browser_page
-    open_tab(page, "What attention reads", "Once upon a time")
+    press_generate(page, "Once upon a time")
+    expect(page.locator(".area-answers .dots-words")).to_contain_text("distinct of 30")  # they follow the run, too
+    open_tab(page, "What attention reads")
     expect(page.locator(".panel-attention .note")).to_contain_text("Step 0 computes")
     count = "document.querySelector('#tabs').querySelectorAll('*').length"
     set_step(page, 1)
-    page.wait_for_timeout(1000)  # the other parts of the page have settled: they follow the run, not the step
+    expect(page.locator(".steps-words:visible")).to_contain_text("Step 1")
+    drawn(page)
     before = page.evaluate(count)
     for step in range(2, 30):
         set_step(page, step)

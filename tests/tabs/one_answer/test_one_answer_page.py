@@ -7,7 +7,7 @@ import re
 from dataclasses import asdict
 
 import pytest
-from conftest import drawn
+from conftest import drawn, generate, slide
 from playwright.sync_api import Page, Route, expect
 
 from playground.engine.generation import generate as generate_steps
@@ -29,23 +29,10 @@ def tab(browser_page: Page) -> Page:
     return browser_page
 
 
-def generate(page: Page) -> None:
-    page.locator("#generate").click()
-    expect(page.locator(".area-answer .panel-tokens .note").first).to_contain_text(" ms")
-    page.wait_for_function("document.querySelector('.area-candidates .bar-row') !== null")
-
-
-def slide(page: Page, name: str, value: float) -> None:
-    """Moves a slider as a hand does: input events on the range."""
-    page.locator(f"#slider-{name}").evaluate(
-        "(range, value) => { range.value = value; range.dispatchEvent(new Event('input', { bubbles: true })); }", value
-    )
-
-
 def settled(page: Page) -> str:
     """The answer once the model has caught up with the sliders."""
     drawn(page)
-    expect(page.locator(TEXT)).to_have_attribute("aria-busy", "false", timeout=15_000)
+    expect(page.locator(TEXT)).to_have_attribute("aria-busy", "false")
     return page.locator(TEXT).text_content()
 
 
@@ -228,7 +215,7 @@ def test_the_text_follows_the_hand_and_is_what_the_model_writes_under_those_sett
         set_controls(tab, asdict(params))
         steps = generate_steps(loaded.model, prompt_ids, params, None, 24, loaded.stop_ids)
         text = "".join(loaded.tokenizer.stream(step.token_id for step in steps))
-        expect(tab.locator(TEXT)).to_have_text(text, timeout=15_000, use_inner_text=False)
+        expect(tab.locator(TEXT)).to_have_text(text, use_inner_text=False)
         texts.add(text)
     assert len(texts) > 2, "the settings should make a difference"
 
@@ -333,7 +320,7 @@ def test_the_live_answer_waits_while_a_branch_is_on_its_way(tab: Page):
     held[0].continue_()
     expect(tab.locator("#branches .branch")).to_have_count(2)
     slide(tab, "temperature", 1.9)
-    expect(tab.locator("#live-answer .note")).to_contain_text("tokens written again", timeout=15_000)
+    expect(tab.locator("#live-answer .note")).to_contain_text("tokens written again")
     assert asked and not any(forked in request.post_data for request in asked), "it goes on from the branch"
 
 
@@ -383,7 +370,7 @@ def test_a_run_is_taken_home_and_opened_again_without_the_model(tab: Page, tmp_p
     expect(tab.locator(".area-candidates .bar-label").first).to_have_text(run["labels"][0])
     assert tab.locator("img[src=x]").count() == 0
     slide(tab, "temperature", 1.9)
-    expect(tab.locator("#live-answer .note")).to_contain_text("which is not on this page", timeout=10_000)
+    expect(tab.locator("#live-answer .note")).to_contain_text("which is not on this page")
 
     bad = tmp_path / "bad.json"
     bad.write_text('{"format": "poem"}')

@@ -4,17 +4,14 @@ import csv
 import io
 import re
 import threading
-import time
 from pathlib import Path
 
 import pytest
-from conftest import drawn
+from conftest import drawn, slide
 from playwright.sync_api import Locator, Page, expect
 
 from playground.tabs.thirty_answers import values as answers_values
 from playground.tabs.thirty_answers.answers import drawing
-
-SLOW = 30_000  # milliseconds; other work may share the machine
 
 
 @pytest.fixture
@@ -24,14 +21,8 @@ def tab(browser_page: Page) -> Page:
     browser_page.get_by_role("option", name="minimind-chat").click()
     browser_page.get_by_label("Prompt", exact=True).fill("What should I do today?")
     browser_page.get_by_role("tab", name="Thirty answers").click()
-    expect(browser_page.locator(".answers-status")).to_contain_text("in one batch", timeout=SLOW)
+    expect(browser_page.locator(".answers-status")).to_contain_text("in one batch")
     return browser_page
-
-
-def slide(page: Page, name: str, value: float) -> None:
-    page.locator(f"#slider-{name}").evaluate(
-        "(range, value) => { range.value = value; range.dispatchEvent(new Event('input', { bubbles: true })); }", value
-    )
 
 
 def distinct(page: Page) -> int:
@@ -41,8 +32,8 @@ def distinct(page: Page) -> int:
 def settled(page: Page, name: str, value: float) -> int:
     """The count after a slider has rested and the answers have come."""
     slide(page, name, value)
-    expect(page.locator(".answers-status")).to_contain_text("Stale", timeout=SLOW)
-    expect(page.locator(".answers-status")).to_contain_text("in one batch", timeout=SLOW)
+    expect(page.locator(".answers-status")).to_contain_text("Stale")
+    expect(page.locator(".answers-status")).to_contain_text("in one batch")
     return distinct(page)
 
 
@@ -68,17 +59,22 @@ def test_answers_follow_the_sliders_and_are_honest_at_the_ends(tab: Page):
 def test_generate_brings_the_answers_to_its_prompt(tab: Page):
     tab.get_by_label("Prompt", exact=True).fill("What is the capital of France?")
     tab.get_by_role("button", name="Generate").click()
-    expect(tab.locator(".answers-words")).to_contain_text("What is the capital of France?", timeout=SLOW)
+    expect(tab.locator(".answers-words")).to_contain_text("What is the capital of France?")
 
 
 def test_a_drag_asks_once_and_the_last_value_wins(tab: Page):
     asked = []
     tab.on("request", lambda request: asked.append(request.url) if "queue/join" in request.url else None)
-    for step in range(20):
-        slide(tab, "temperature", 0.1 * (20 - step))
-    slide(tab, "temperature", 0)
-    expect(tab.locator(".answers-number")).to_have_text("1", timeout=SLOW)
-    expect(tab.locator(".answers-status")).to_contain_text("in one batch", timeout=SLOW)
+    tab.locator("#slider-temperature").evaluate(
+        """range => {
+            for (let step = 20; step >= 0; step -= 1) {
+                range.value = step / 10;
+                range.dispatchEvent(new Event('input', { bubbles: true }));
+            }
+        }"""
+    )
+    expect(tab.locator(".answers-number")).to_have_text("1")
+    expect(tab.locator(".answers-status")).to_contain_text("in one batch")
     assert distinct(tab) == 1
     assert len(asked) <= 3, "one for the answers, and what other tabs ask for when the sliders have settled"
 
@@ -100,7 +96,7 @@ def test_the_switch_compares_texts_and_the_table_goes_to_csv(tab: Page):
 def test_the_curve_has_a_band_a_second_prompt_and_exports(tab: Page):
     curve = tab.locator("#answers-curve")
     tab.get_by_role("button", name="Draw the curve").click()
-    expect(curve.locator(".note")).to_contain_text("by rarefaction of 120 rows", timeout=SLOW)
+    expect(curve.locator(".note")).to_contain_text("by rarefaction of 120 rows")
     expect(curve.locator(".legendtext")).to_have_text(["What should I do today?", "What is the capital of France?"])
     rows = list(csv.DictReader(io.StringIO(downloaded(tab, curve.get_by_role("button", name="CSV")))))
     assert len(rows) == 18 and {row["prompt"] for row in rows} == {
@@ -111,8 +107,8 @@ def test_the_curve_has_a_band_a_second_prompt_and_exports(tab: Page):
     assert "<svg" in downloaded(tab, curve.get_by_role("button", name="SVG"))[:200]
 
     tab.get_by_text("top-k", exact=True).click()
-    expect(curve.locator(".xtitle")).to_have_text("top-k", timeout=SLOW)
-    expect(curve.locator(".note")).to_contain_text("by rarefaction", timeout=SLOW)
+    expect(curve.locator(".xtitle")).to_have_text("top-k")
+    expect(curve.locator(".note")).to_contain_text("by rarefaction")
     slide(tab, "top_k", 90)
     expect(curve.locator(".note")).to_contain_text("by rarefaction")  # its own slider only moves the mark
     slide(tab, "temperature", 0.4)
@@ -122,13 +118,13 @@ def test_the_curve_has_a_band_a_second_prompt_and_exports(tab: Page):
 def test_stop_ends_the_drawing_of_a_curve(tab: Page, monkeypatch: pytest.MonkeyPatch):
     """The only Stop of the tab stopped the 3,000 answers."""
 
-    ended = threading.Event()
+    pressed, ended = threading.Event(), threading.Event()
 
     def slow_drawing(*request):
         steps = drawing(*request)
         try:
             while True:
-                time.sleep(0.2)  # a quiet machine is done before a hand is at the button
+                pressed.wait(0.2)  # a quiet machine is done before a hand is at the button
                 try:
                     yield next(steps)
                 except StopIteration as end:
@@ -140,14 +136,15 @@ def test_stop_ends_the_drawing_of_a_curve(tab: Page, monkeypatch: pytest.MonkeyP
     with monkeypatch.context() as patch:
         patch.setattr(answers_values, "drawing", slow_drawing)
         tab.get_by_role("button", name="Draw the curve").click()
-        expect(words).to_contain_text("answers are complete", timeout=SLOW)
+        expect(words).to_contain_text("answers are complete")
         tab.locator("#answers-stop-curve").click()
         expect(words).to_have_text("Stopped.")
+        pressed.set()
         assert ended.wait(30)  # what was still under way has arrived
         drawn(tab)
         expect(words).to_have_text("Stopped.")
     tab.get_by_role("button", name="Draw the curve").click()
-    expect(words).to_contain_text("by rarefaction", timeout=SLOW)
+    expect(words).to_contain_text("by rarefaction")
 
 
 def test_the_tree_is_walked_with_the_keyboard_and_zoomed(tab: Page):
@@ -195,7 +192,7 @@ def test_a_preset_draws_three_thousand_and_they_agree(tab: Page):
     tab.get_by_label("Order of the stages").select_option("vllm")
     tab.locator("#lesson-Q13").click()
     words = tab.locator("#answers-agreement .note")
-    expect(words).to_contain_text("intervals of 3,000 draws hold the stated share", timeout=SLOW)
+    expect(words).to_contain_text("intervals of 3,000 draws hold the stated share")
     inside, rows = map(int, re.match(r"(\d+) of (\d+)", words.inner_text()).groups())
     assert inside >= rows - 2
     expect(tab.get_by_label("Temperature value")).to_have_value("1")
@@ -211,16 +208,16 @@ def test_a_preset_draws_three_thousand_and_they_agree(tab: Page):
 
 def test_one_greedy_answer_alone_and_among_others(tab: Page):
     tab.locator("#lesson-Q2").click()
-    expect(tab.locator("#among")).to_contain_text("30", timeout=SLOW)
+    expect(tab.locator("#among")).to_contain_text("30")
     expect(tab.locator("#among")).to_contain_text("yes")
 
 
 def test_an_empty_prompt_is_explained_in_the_panel(tab: Page):
     tab.get_by_label("Prompt", exact=True).fill("  ")
     slide(tab, "temperature", 0.5)
-    expect(tab.locator("#answers .answers-problem")).to_contain_text("The prompt is empty", timeout=SLOW)
+    expect(tab.locator("#answers .answers-problem")).to_contain_text("The prompt is empty")
     tab.get_by_role("button", name="Draw the curve").click()
-    expect(tab.locator("#answers-curve .answers-problem")).to_contain_text("The prompt is empty", timeout=SLOW)
+    expect(tab.locator("#answers-curve .answers-problem")).to_contain_text("The prompt is empty")
     tab.get_by_label("Prompt", exact=True).fill("What should I do today?")
     settled(tab, "temperature", 0.6)
     expect(tab.locator("#answers .answers-problem")).to_be_empty()
@@ -233,18 +230,18 @@ def test_a_prompt_full_of_markup_stays_text_in_every_picture(tab: Page):
     settled(tab, "temperature", 0.9)
     expect(tab.locator(".answers-words")).to_contain_text(prompt)
     tab.get_by_role("button", name="Draw the curve").click()
-    expect(tab.locator("#answers-curve .legendtext").first).to_have_text(prompt, timeout=SLOW)
+    expect(tab.locator("#answers-curve .legendtext").first).to_have_text(prompt)
     tab.get_by_role("button", name="Draw 3,000 answers").click()
-    expect(tab.locator("#answers-agreement .note")).to_contain_text("3,000 draws hold", timeout=SLOW)
+    expect(tab.locator("#answers-agreement .note")).to_contain_text("3,000 draws hold")
 
 
-@pytest.mark.parametrize("width", [390, 1280, 1920])
-def test_nothing_sticks_out_at_any_width(tab: Page, width: int):
+def test_nothing_sticks_out_at_any_width(tab: Page):
     tab.locator("#lesson-Q13").click()
-    expect(tab.locator("#answers-agreement .note")).to_contain_text("3,000 draws hold", timeout=SLOW)
-    tab.set_viewport_size({"width": width, "height": 800})
-    drawn(tab)
-    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    expect(tab.locator("#answers-agreement .note")).to_contain_text("3,000 draws hold")
+    for width in (390, 1280, 1920):
+        tab.set_viewport_size({"width": width, "height": 800})
+        drawn(tab)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_many_moves_leave_the_tab_as_large_as_it_was(tab: Page):
@@ -260,12 +257,12 @@ def test_many_moves_leave_the_tab_as_large_as_it_was(tab: Page):
 def test_the_mark_on_the_curve_stands_where_the_slider_stands(tab: Page):
     mark = "() => document.querySelector('#answers-curve .plot').layout.shapes[0].x0"
     tab.get_by_role("button", name="Draw the curve").click()
-    expect(tab.locator("#answers-curve .note")).to_contain_text("by rarefaction", timeout=SLOW)
+    expect(tab.locator("#answers-curve .note")).to_contain_text("by rarefaction")
     for temperature in (0, 0.6, 2):
         slide(tab, "temperature", temperature)
         tab.wait_for_function(f"({mark})() === {temperature}")
     tab.get_by_text("top-k", exact=True).click()
-    expect(tab.locator("#answers-curve .xtitle")).to_have_text("top-k", timeout=SLOW)
+    expect(tab.locator("#answers-curve .xtitle")).to_have_text("top-k")
     typed = tab.get_by_label("Top-k value")
     for k, place in (("1", 0), ("20", 5), ("0", 8)):  # marks: 1, 2, 3, 5, 10, 20, 50, 100, off
         typed.fill(k)
