@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 # Before gradio is imported: nothing leaves the machine, and the queue does not slow down with every event it has seen.
@@ -27,8 +28,13 @@ def main(arguments: list[str] | None = None) -> None:
         demo = build(flags.device, flags.dtype, flags.model)
     except (ModelFileError, OSError, RuntimeError, AssertionError) as error:  # the last: a torch without CUDA
         raise SystemExit(say("start.problem.any", reason=str(error).splitlines()[0])) from None
+    options = launch_options()
+    if flags.mcp:
+        if find_spec("mcp") is None:
+            raise SystemExit(say("start.problem.mcp"))
+        options["mcp_server"] = True
     try:
-        demo.launch(server_name=flags.host, server_port=flags.port, share=flags.share, **launch_options())
+        demo.launch(server_name=flags.host, server_port=flags.port, share=flags.share, **options)
     except OSError:
         taken = told("start.problem.port_is_taken", port=flags.port, host=flags.host)
         raise SystemExit(say("start.problem.any", reason=taken)) from None
@@ -41,6 +47,7 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--host", default=host, help=say("start.flag.host"))
     parser.add_argument("--port", type=_port, default=7860)
     parser.add_argument("--share", action="store_true", help=say("start.flag.share"))
+    parser.add_argument("--mcp", action="store_true", help=say("start.flag.mcp"))
     parser.add_argument("--device", default="cpu", help=say("start.flag.device"))
     parser.add_argument("--dtype", default="float32", choices=list(DTYPES))
     parser.add_argument("--model", help=say("start.flag.model", names=", ".join(embedded_names())))
@@ -59,7 +66,7 @@ def build(device: str = "cpu", dtype: str = "float32", first: str | None = None)
         raise ModelFileError(say("start.problem.model", name=repr(first), names=", ".join(names)))
     names.sort(key=lambda name: name != first)
     models = {name: load_model(name, device=device, dtype=DTYPES[dtype]) for name in names}
-    return build_page(models).queue(default_concurrency_limit=2, max_size=200)
+    return build_page(models).queue(default_concurrency_limit=2, max_size=1000)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import gradio as gr
 
 from playground import style
+from playground.api import add_endpoints
 from playground.models.text import LoadedModel
 from playground.page.bar import build_bar
 from playground.page.serving import app_options, style_sheet
@@ -23,6 +24,7 @@ def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
             answers_tab(page)
             race_tab(page)
             cache_tab(page)
+        add_endpoints(page)
     return demo
 
 
@@ -35,5 +37,6 @@ def launch_options() -> dict:
         "head": '<script type="module" src="scripts/page/js/main.js"></script>',
         "app_kwargs": app_options(),
         "run_history": False,
+        "max_threads": 1000,  # events that Gradio lets in at once: they wait in our own line, which tells them so
         "footer_links": [],
     }

@@ -18,7 +18,7 @@ from playground.engine.params import SamplingParams
 from playground.engine.sampling import Distributions
 from playground.engine.trace import Trace
 from playground.models.text import LoadedModel
-from playground.page.controls import page_params
+from playground.page.requests import page_params
 from playground.words import say, told
 
 FORMAT = "recorded run of the decoding playground"

@@ -15,6 +15,7 @@ from playground.engine.generation import LENGTH, STOP_TOKEN, generate, timed
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
+from playground.models.answers import at_once
 from playground.models.tables import steps_table, trace_frame
 from playground.page.controls import stage_table
 from playground.page.runs import Run, RunFileError, RunStore, from_json, payload, to_json
@@ -71,7 +72,7 @@ def held_bytes(thing: object, known: set[int] | None = None) -> int:
 def test_what_is_kept_of_a_run_is_what_is_counted(model):
     """Branches kept all that was worked out from them, tables left a ranking behind, and texts weighed nothing."""
     run, store = recorded_run(model), RunStore()
-    branch = go_on(model, run.trace, 4, PARAMS, 3, run.cache, 12)
+    branch = at_once(go_on(model, run.trace, 4, PARAMS, 3, run.cache, 12))
     _ = branch.trace.reread(PARAMS).probs, [step.distribution.ranking for step in branch.trace.steps]
     labels = [f"{place} " * 100 for place in range(61)]
     store.put(replace(run, trace=branch.trace, cache=branch.cache, labels=labels))
@@ -167,7 +168,7 @@ def test_seconds_are_there_for_every_step_or_not_at_all(model):
 def test_the_recorded_token_forced_again_gives_the_recorded_answer(model):
     run = recorded_run(model)
     for place in (0, 5, 11):
-        branch = go_on(model, run.trace, place, PARAMS, run.trace.token_ids[place], run.cache, 12)
+        branch = at_once(go_on(model, run.trace, place, PARAMS, run.trace.token_ids[place], run.cache, 12))
         assert branch.trace.token_ids == run.trace.token_ids
         assert torch.allclose(branch.trace.logits, run.trace.logits, atol=1e-5)
         assert branch.trace.stop_reason == LENGTH
@@ -178,8 +179,8 @@ def test_two_branches_from_one_cache_do_not_meet(model):
     run = recorded_run(model)
     kept = [layer.stored()[0].clone() for layer in run.cache.layers]
     for token_id in (3, 17):
-        branch = go_on(model, run.trace, 4, PARAMS, token_id, run.cache, 12)
-        alone = go_on(model, run.trace, 4, PARAMS, token_id, None, 12)
+        branch = at_once(go_on(model, run.trace, 4, PARAMS, token_id, run.cache, 12))
+        alone = at_once(go_on(model, run.trace, 4, PARAMS, token_id, None, 12))
         assert branch.trace.token_ids == alone.trace.token_ids
         assert branch.trace.token_ids[:5] == [*run.trace.token_ids[:4], token_id]
         assert (branch.num_reused, branch.num_fed) == (len(PROMPT) + 4, 7)
@@ -193,14 +194,14 @@ def test_new_settings_go_on_from_the_first_step_that_they_change(model):
     settings = [SamplingParams(temperature=1.2 - 0.01 * tenth, top_k=30, seed=8) for tenth in range(1, 60)]
     places = [run.trace.reread(other).first_difference for other in settings]
     other, place = next(pair for pair in zip(settings, places, strict=True) if pair[1])
-    branch = go_on(model, run.trace, place, other, None, run.cache, 12)
+    branch = at_once(go_on(model, run.trace, place, other, None, run.cache, 12))
     assert branch.trace.token_ids == [step.token_id for step in generate(model, PROMPT, other, None, 12)]
     assert branch.num_reused == len(PROMPT) + place - 1
 
 
 def test_a_forced_end_ends_the_answer(model):
     run = recorded_run(model)
-    branch = go_on(model, run.trace, 4, PARAMS, 7, run.cache, 12, stop_ids=[7])
+    branch = at_once(go_on(model, run.trace, 4, PARAMS, 7, run.cache, 12, stop_ids=[7]))
     assert (len(branch.trace.steps), branch.trace.stop_reason, branch.num_fed) == (5, STOP_TOKEN, 0)
 
 
@@ -208,7 +209,7 @@ def test_a_forced_end_ends_the_answer(model):
 def test_a_place_or_token_that_does_not_exist_is_named(model, place, token_id):
     run = recorded_run(model)
     with pytest.raises(ValueError, match=r"12 steps|no token has id"):
-        go_on(model, run.trace, place, PARAMS, token_id, run.cache, 12)
+        at_once(go_on(model, run.trace, place, PARAMS, token_id, run.cache, 12))
 
 
 # ---- the browser's side of going on

@@ -1,9 +1,9 @@
 // The chosen step: pale bar what the model said, solid bar what the sliders made of it. Cut tokens stay, and say what cut them.
 // With { full: true } as value: the sum of the probabilities as a curve, and a click on a token forces it.
 
+import { percent } from "./numbers.js";
 import { cutterOf, isKept, rereadStep } from "./reread.js";
 import { isOn } from "./stage_table.js";
-import { percent } from "./numbers.js";
 import { node, pool, say, set, svg } from "./svg.js";
 
 const ROWS = 14,

@@ -1,15 +1,23 @@
-// Takes in what a run recorded and hands it to all pictures. It draws nothing itself.
+// Takes in what a run recorded and hands it to all pictures; itself it says how the run stands.
 
+import { statusFollower } from "./jobs.js";
 import { rankRun, spliceRank } from "./reread.js";
+import { node } from "./svg.js";
 
 const vocabularies = new Map(); // model name -> { labels, token_bytes } of each token id
 
-export function mount(_element, api) {
+export function mount(element, api) {
   let latest = 0;
+  let complete = null; // the run whose logits are here
+  const words = node("p.note.run-words", { role: "status" }, element);
+  const jobs = statusFollower(words, { buttons: ["#generate"], running: "Writing …" });
 
   async function take(value) {
-    if (!value?.token_ids) return;
+    if (!jobs.hear(value)) return;
+    api.store.set({ job: value?.job ?? null });
+    if (!value?.token_ids || value.id === complete) return;
     const turn = ++latest;
+    if (value.logits) complete = value.id;
     if (!vocabularies.has(value.model)) vocabularies.set(value.model, await api.server.vocabulary_of(value.model));
     if (turn !== latest) return; // while the vocabulary came, a later tick of the run overtook this one
     show(api.store, decode(value, vocabularies.get(value.model)), value.step);

@@ -1,7 +1,10 @@
 // The answer as tokens, coloured by the probability each had. Choosing one shows its step in all pictures.
 
+import { jobWords } from "./jobs.js";
 import { percent } from "./numbers.js";
 import { node, pool, say, set } from "./svg.js";
+
+const EMPTY = "The answer appears here, one box for each token.";
 
 export function mount(element, api) {
   const head = node("div.card-head", {}, element);
@@ -9,7 +12,7 @@ export function mount(element, api) {
   const status = node("span.note", { role: "status", "aria-live": "polite" }, head);
   const prompt = node("span.token-prompt", {}, head);
   const strip = node("div.token-strip", { role: "listbox", "aria-label": "Tokens of the answer" }, element);
-  const empty = node("p.empty-note", {}, element, "The answer appears here, one box for each token.");
+  const empty = node("p.empty-note", {}, element, EMPTY);
   const note = node("p.token-note", {}, element);
   let shownStep = 0;
   strip.addEventListener("click", (event) => {
@@ -17,10 +20,12 @@ export function mount(element, api) {
     if (box) api.store.set({ step: Number(box.dataset.step) });
   });
 
-  function draw({ run, reread, step, params }) {
+  function draw({ run, reread, step, params, job }) {
     empty.hidden = Boolean(run);
     prompt.hidden = note.hidden = !run;
-    say(status, run ? summary(run) : "");
+    const waits = job?.state === "queued" ? jobWords(job) : "";
+    say(empty, waits || EMPTY);
+    say(status, waits || (run ? summary(run) : ""));
     if (!run) {
       pool(strip, 0);
       return;

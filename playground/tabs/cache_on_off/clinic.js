@@ -14,6 +14,7 @@ const COLUMNS = [
 const LOWEST = -8; // powers of ten on the gap's scale; equal logits stand at the bottom
 const HIGHEST = 2;
 const HEIGHT = 150;
+const KEPT_TESTS = 8;
 
 export function mount(element) {
   const empty = node(
@@ -49,15 +50,21 @@ export function mount(element) {
   const bars = svg("g", {}, picture);
   const limit = svg("line.clinic-limit", {}, picture);
 
+  let tests = []; // the evidence so far: Python sends the newest row
+  let newest = null;
+
   function update(value) {
-    const ready = Boolean(value?.tests?.length);
+    if (!value?.test) tests = [];
+    else if (value.id !== newest) tests = [...tests, value.test].slice(-KEPT_TESTS);
+    newest = value?.id ?? null;
+    const ready = tests.length > 0;
     empty.hidden = ready;
     stage.hidden = !ready;
     if (!ready) {
       rows.textContent = "";
       return;
     }
-    const { tests, last } = value;
+    const { last } = value;
     say(planted, value.planted ?? "");
     planted.hidden = !value.planted;
     const made = pool(rows, tests.length, () => {

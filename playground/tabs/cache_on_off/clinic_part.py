@@ -1,9 +1,9 @@
 """The clinic: plant a fault, look at what it does, or find out which one somebody else has hidden."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import takewhile
+from functools import partial
 
 import gradio as gr
 import torch
@@ -11,19 +11,20 @@ import torch
 from playground.engine.params import SamplingParams
 from playground.engine.work import ROUNDING
 from playground.models.text import LoadedModel
-from playground.page.bar import MODEL_LINE, Page, StopFlags, prompt_ids_of
-from playground.page.controls import readable_errors, sampling_params
+from playground.page.bar import Page
+from playground.page.jobs import QUIET
 from playground.page.lesson import Section
 from playground.page.lesson_card import TO_THE_TOP, lesson_card
+from playground.page.line import StoppedError
 from playground.page.panel import figure_json, panel, plot_panel
+from playground.page.requests import RequestError, model_of, prompt_ids_of, sampling_params
 from playground.tabs.cache_on_off.clinic import FAULTS, examine, hidden_fault, in_three_formats, stale_prompt
 from playground.tabs.cache_on_off.figures import GapLine, gaps_figure
-from playground.tabs.cache_on_off.race import RaceResult, race_result
+from playground.tabs.cache_on_off.race import RaceResult
 from playground.tabs.cache_on_off.race_values import power_text
 from playground.tabs.cache_on_off.sweep import STORY
 
 NUM_TOKENS = 24
-KEPT_TESTS = 8
 LAST_PROMPTS = ("What is the capital of Italy?", STORY)  # what the stale cache has seen: one that is another text
 FLOAT32_ROUNDING = ROUNDING[torch.float32]  # the clinic's measure, whatever the model is loaded in
 TESTS = {
@@ -52,7 +53,8 @@ def clinic_part(page: Page, lessons: dict[str, Section]) -> None:
             with gr.Row(elem_classes="race-buttons"):
                 buttons = {name: gr.Button(words, elem_id=f"clinic-{name}") for name, words in TESTS.items()}
                 stop = gr.Button("Stop", elem_id="clinic-stop", scale=0, min_width=100)
-            status = gr.Markdown("", elem_id="clinic-status", elem_classes="race-status")
+            tests = [f"#clinic-{name}" for name in TESTS]
+            status = panel("job_status", {"buttons": tests}, elem_id="clinic-status")
             evidence = panel("cache_on_off/clinic", elem_id="clinic-panel")
     with gr.Row(elem_classes="lessons"):
         lesson = lesson_card("K1", lessons["K1"])
@@ -61,60 +63,9 @@ def clinic_part(page: Page, lessons: dict[str, Section]) -> None:
         with gr.Row(elem_classes="race-buttons"):
             compare = gr.Button("Greedy in three number formats", elem_id="clinic-formats", scale=0, min_width=330)
             stop_formats = gr.Button("Stop", elem_id="clinic-formats-stop", scale=0, min_width=100)
-            words = gr.Markdown(lessons["bits"].text, elem_id="clinic-bits")
+            said = {"text": lessons["bits"].text, "buttons": ["#clinic-formats"]}
+            words = panel("job_status", said, elem_id="clinic-bits")
         gaps = plot_panel(elem_id="clinic-gaps")
-
-    stops, formats_stops = StopFlags(), StopFlags()
-
-    def on_test(test: str, session: str, model_name, prompt, controls, fault, hide, case, shown):
-        yield gr.skip(), WRITING
-        flag = stops.start(session)
-        loaded, params = page.models[model_name], sampling_params(controls)
-        prompt_ids = prompt_ids_of(loaded, prompt)
-        if hide and len(prompt_ids) < 2:  # some faults refuse it, which would tell them
-            raise gr.Error("To hide a fault, the prompt must have at least two tokens.", print_exception=False)
-        name = hidden_fault(int(case or 0)) if hide else fault
-        if test == "sampled" and params.temperature == 0:
-            params = replace(params, temperature=1.0)
-        last_prompt = stale_prompt(prompt_ids, [loaded.prompt_ids(text) for text in LAST_PROMPTS])
-        with readable_errors():
-            ticks = examine(
-                loaded,
-                prompt_ids,
-                params,
-                name,
-                NUM_TOKENS,
-                last_prompt,
-                greedy=test != "sampled",
-                in_float32=test == "float32",
-            )
-            result = race_result(takewhile(lambda _: not flag.is_set(), ticks))
-        if result is None:
-            return
-        row = evidence_row(loaded, test, params, result)
-        rows = [*(shown or {}).get("tests", []), row][-KEPT_TESTS:]
-        planted = None if hide else f"{FAULTS[name].planted} {FAULTS[name].traces}"
-        yield {"tests": rows, "last": strips(loaded, result), "planted": planted}, ""
-
-    def on_formats(model_name, prompt, request: gr.Request):
-        flag = formats_stops.start(request.session_hash)
-        loaded = page.models[model_name]
-        prompt_ids, lines, parts = prompt_ids_of(loaded, prompt), [], []
-        with readable_errors():
-            for dtype, ticks in in_three_formats(loaded, prompt_ids):
-                yield gr.skip(), "\n".join([*parts, f"- **{dtype}**: {WRITING}"])
-                result = race_result(takewhile(lambda _: not flag.is_set(), ticks))
-                if result is None:
-                    return
-                lines.append(GapLine(dtype, result.gaps, result.margins, result.first_difference))
-                parts.append(format_words(dtype, result))
-                yield figure_json(gaps_figure(lines)), "\n".join(parts)
-
-    def on_stop(request: gr.Request):
-        stops.stop(request.session_hash)
-
-    def on_stop_formats(request: gr.Request):
-        formats_stops.stop(request.session_hash)
 
     def on_fault():
         return {}  # evidence of one fault says nothing of another; None would leave it
@@ -123,23 +74,19 @@ def clinic_part(page: Page, lessons: dict[str, Section]) -> None:
         return gr.update(visible=not hide), gr.update(visible=hide), {}, None, ""
 
     def on_guess(guess, case):
-        return diagnosis(guess, hidden_fault(int(case or 0))) if guess else ""
+        return diagnosis(guess, hidden_fault(case_number(case))) if guess else ""
 
     def on_another():
         return secrets.randbelow(10_000), {}, None, ""
 
-    inputs = [page.model_name, page.prompt, page.controls, fault, hide, case, evidence]
-    outputs, quiet = [evidence, status], {"show_progress": "hidden", "queue": False}
-    tests = [button.click(_bound(on_test, test), inputs, outputs, **MODEL_LINE) for test, button in buttons.items()]
-    tests.append(lesson.click(_bound(on_test, "greedy"), inputs, outputs, js=TO_THE_TOP, **MODEL_LINE))
-    halted = stop.click(on_stop, cancels=tests, queue=False)
-    halted.then(lambda status: "Stopped. The tests before stay." if status else "", status, status, **quiet)
-    for event in tests:
-        event.failure(lambda: "", None, status, **quiet)
-    formats = compare.click(on_formats, [page.model_name, page.prompt], [gaps, words], **MODEL_LINE)
-    halted = stop_formats.click(on_stop_formats, cancels=[formats], queue=False)
-    halted.then(stopped_formats, words, words, **quiet)
-    formats.failure(lambda: lessons["bits"].text, None, words, **quiet)
+    inputs, quiet = [*page.request, fault, hide, case], {"queue": False, **QUIET}
+    for test, button in [*buttons.items(), ("greedy", lesson)]:
+        work, js = partial(examined, page.models, test), TO_THE_TOP if button is lesson else None
+        page.jobs.on(button.click, work, inputs, [status, evidence], name="clinic", long=True, js=js)
+    page.jobs.stop(stop, "clinic")
+    formats = partial(in_formats, page.models)
+    page.jobs.on(compare.click, formats, page.request[:2], [words, gaps], name="formats", long=True)
+    page.jobs.stop(stop_formats, "formats")
     fault.change(on_fault, None, evidence, **quiet)
     hide.change(on_hide, hide, [fault, riddle, evidence, guess, answer], **quiet)
     case.change(lambda: ({}, None, ""), None, [evidence, guess, answer], **quiet)
@@ -147,13 +94,61 @@ def clinic_part(page: Page, lessons: dict[str, Section]) -> None:
     guess.input(on_guess, [guess, case], answer, **quiet)
 
 
-def _bound(on_test, test: str):
-    """A generator function with as many inputs as the button has, as Gradio wants to see it."""
+def examined(
+    models: Mapping[str, LoadedModel],
+    test: str,
+    model_name: str,
+    prompt: str,
+    controls: dict,
+    fault: str,
+    hide: bool,
+    case: float | None,
+) -> Iterator[tuple | None]:
+    """One test of the page: how it stands, and the evidence."""
+    yield {"text": WRITING}, None
+    loaded, params = model_of(models, model_name), sampling_params(controls)
+    prompt_ids = prompt_ids_of(loaded, prompt)
+    if hide and len(prompt_ids) < 2:  # some faults refuse it, which would tell them
+        raise RequestError("To hide a fault, the prompt must have at least two tokens.")
+    name = hidden_fault(case_number(case)) if hide else fault
+    if test == "sampled" and params.temperature == 0:
+        params = replace(params, temperature=1.0)
+    last_prompt = stale_prompt(prompt_ids, [loaded.prompt_ids(text) for text in LAST_PROMPTS])
+    greedy, in_float32 = test != "sampled", test == "float32"
+    ticks = examine(loaded, prompt_ids, params, name, NUM_TOKENS, last_prompt, greedy=greedy, in_float32=in_float32)
+    result = None
+    try:
+        for tick in ticks:
+            result = tick.result or result
+            yield None
+    except StoppedError:
+        yield {"text": "Stopped. The tests before stay."}, None
+        return
+    planted = None if hide else f"{FAULTS[name].planted} {FAULTS[name].traces}"
+    row = evidence_row(loaded, test, params, result)
+    yield {"text": ""}, {"id": secrets.token_hex(6), "test": row, "last": strips(loaded, result), "planted": planted}
 
-    def on_event(model_name, prompt, controls, fault, hide, case, shown, request: gr.Request) -> Iterator[tuple]:
-        yield from on_test(test, request.session_hash, model_name, prompt, controls, fault, hide, case, shown)
 
-    return on_event
+def in_formats(models: Mapping[str, LoadedModel], model_name: str, prompt: str) -> Iterator[tuple | None]:
+    """A line for each number format, and the gaps of all."""
+    loaded = model_of(models, model_name)
+    prompt_ids, lines, parts = prompt_ids_of(loaded, prompt), [], []
+    try:
+        for dtype, ticks in in_three_formats(loaded, prompt_ids):
+            yield {"lines": [*parts, f"{dtype}: {WRITING}"]}, None
+            result = None
+            for tick in ticks:
+                result = tick.result or result
+                yield None
+            lines.append(GapLine(dtype, result.gaps, result.margins, result.first_difference))
+            parts.append(format_words(dtype, result))
+            yield {"lines": list(parts)}, figure_json(gaps_figure(lines))
+    except StoppedError:
+        yield {"lines": [*parts, "Stopped."]}, None
+
+
+def case_number(case: float | None) -> int:
+    return int(case) if isinstance(case, int | float) and abs(case) < 1e9 else 0
 
 
 def evidence_row(loaded: LoadedModel, test: str, params: SamplingParams, result: RaceResult) -> dict:
@@ -208,15 +203,9 @@ def diagnosis(guess: str, truth: str) -> str:
     return f"**Not that.** With it you would see this: {FAULTS[guess].traces} Look again, or test once more."
 
 
-def stopped_formats(words: str) -> str:
-    """What was said of the formats that are done; nothing new when none was under way."""
-    done = [line for line in words.splitlines() if not line.endswith(WRITING)]
-    return words if len(done) == len(words.splitlines()) else "\n".join([*done, "- Stopped."])
-
-
 def format_words(dtype: str, result: RaceResult) -> str:
     outcome = "all tokens equal" if result.equal else f"tokens part at token {result.first_difference + 1}"
     return (
-        f"- **{dtype}**: largest gap {power_text(result.largest_gap)}; {outcome}. At {len(result.near_ties)} of "
+        f"{dtype}: largest gap {power_text(result.largest_gap)}; {outcome}. At {len(result.near_ties)} of "
         f"{len(result.gaps)} steps the two best tokens are closer than twice the gap: rounding can turn them over."
     )

@@ -1,6 +1,7 @@
 // Two runs side by side: the tokens as each made them, and their clocks. When the runs were too quick to watch, their
 // recorded clocks are played again in slow motion; what came out (race_result.js) is shown when that has been seen.
 
+import { follower, isUnderWay, jobWords } from "../../page/js/jobs.js";
 import { milliseconds } from "../../page/js/numbers.js";
 import { node, pool, say } from "../../page/js/svg.js";
 
@@ -21,16 +22,23 @@ export function mount(element, api) {
   let playing = 0; // the animation frame asked for
   let revealed = false; // the outcome is shown when the replay has been seen, or at once where there is none
 
+  let job = null;
+  const jobs = follower({
+    buttons: ["#race-start"],
+    tell: (told) => {
+      job = told;
+    },
+  });
+
   function update(given) {
+    if (!jobs.hear(given)) return;
+    if (isUnderWay(job) && job.state === "running" && !given.sides) return; // nothing new
     const before = value;
     value = given?.sides ? given : null;
-    const phase = given?.phase ?? "empty";
-    element.dataset.phase = phase;
+    element.dataset.phase = given?.phase ?? (isUnderWay(job) ? "waiting" : "empty");
     say(
       view.empty,
-      phase === "waiting"
-        ? "Waiting for the model: runs go one after another, so that none disturbs another's clock …"
-        : "Press Start: the same prompt, settings and seed, once with the cache and once without.",
+      jobWords(job) || "Press Start: the same prompt, settings and seed, once with the cache and once without.",
     );
     view.empty.hidden = Boolean(value);
     if (!value) {

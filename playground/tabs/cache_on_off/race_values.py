@@ -6,7 +6,7 @@ from time import perf_counter
 
 from playground.engine.work import run_multiply_adds, times_read_again
 from playground.models.text import LoadedModel
-from playground.page.bar import TICK_SECONDS
+from playground.page.recording import TICK_SECONDS
 from playground.tabs.cache_on_off.race import OFF, ON, RaceResult, RaceTick
 
 HOW_TIMED = (
@@ -17,8 +17,8 @@ HOW_TIMED = (
 
 def race_values(
     loaded: LoadedModel, prompt_ids: Sequence[int], max_new_tokens: int, ticks: Iterator[RaceTick]
-) -> Iterator[dict]:
-    """The panel's value as the race goes on, a few times a second, and once more whenever a repeat has ended."""
+) -> Iterator[dict | None]:
+    """The panel's value a few times a second and whenever a repeat has ended; None after the steps between."""
     value = {
         "id": secrets.token_hex(6),
         "phase": "running",
@@ -42,8 +42,16 @@ def race_values(
             value["result"] = result_view(loaded, tick.result)
             value["max_new"] = max(len(side["token_ids"]) for side in value["sides"].values())
         if tick.result or perf_counter() - shown_at > TICK_SECONDS:
-            yield value
+            yield _copied(value)
             shown_at = perf_counter()
+        else:
+            yield None
+
+
+def _copied(value: dict) -> dict:
+    """The race goes on while the page is sent this."""
+    sides = {side: {key: list(items) for key, items in columns.items()} for side, columns in value["sides"].items()}
+    return value | {"sides": sides}
 
 
 def result_view(loaded: LoadedModel, result: RaceResult) -> dict:

@@ -1,9 +1,8 @@
-"""Two measurements over prompt lengths that take a while: chains of short events, so that others' runs slip in.
+"""Two measurements over prompt lengths that take a while.
 
 What is measured to its end is kept for every visitor, by model: it says something of the machine, not of who asked.
 """
 
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -11,11 +10,13 @@ from dataclasses import dataclass, field
 import gradio as gr
 
 from playground.models.text import LoadedModel
-from playground.page.bar import MODEL_LINE, PRESSED_NOW, Page, StopFlags, keep_newest
-from playground.page.controls import readable_errors
+from playground.page.bar import Page
+from playground.page.jobs import QUIET
 from playground.page.lesson import Section
 from playground.page.lesson_card import lesson_card
-from playground.page.panel import Figure, figure_json, plot_panel
+from playground.page.line import StoppedError
+from playground.page.panel import Figure, figure_json, panel, plot_panel
+from playground.page.requests import model_of
 from playground.tabs.cache_on_off.figures import TimeLine, first_token_figure, sweep_figure
 from playground.tabs.cache_on_off.race import RaceResult, RaceTick
 from playground.tabs.cache_on_off.race_values import HOW_TIMED
@@ -54,7 +55,6 @@ class Chain:
 
     model_name: str
     lengths: list[int]
-    stopped: threading.Event
     results: dict[int, RaceResult] = field(default_factory=dict)  # by prompt length
 
 
@@ -87,88 +87,57 @@ def first_token_part(page: Page, lessons: dict[str, Section]) -> None:
 
 def _measurement_part(page: Page, what: Measurement, lesson: str, lessons: dict[str, Section]) -> None:
     finished: dict[str, Chain] = {}  # by model name, for everybody
-    chains: dict[str, Chain] = {}  # under way, by visitor
-    stops = StopFlags()
 
     def draw(chain: Chain) -> dict:
         results = [chain.results[length] for length in chain.lengths if length in chain.results]
         return figure_json(what.figure(page.models[chain.model_name], results))
 
-    def show(model_name: str) -> tuple[dict, str]:
+    def show(model_name: str) -> tuple[dict, dict]:
         chain = finished.get(model_name)
         # None would leave the picture of the other model
-        return (draw(chain), summary(chain)) if chain else ({}, what.before)
+        return ({"text": summary(chain)}, draw(chain)) if chain else ({"text": what.before}, {})
 
-    first_model = next(iter(page.models))
     with gr.Row(elem_classes="race-buttons"):
         start = gr.Button(what.button, variant="primary", elem_id=f"{what.key}-start", scale=0, min_width=240)
         stop = gr.Button("Stop", elem_id=f"{what.key}-stop", scale=0, min_width=100)
-        # Functions as values are asked at each page load.
-        status = gr.Markdown(lambda: show(first_model)[1], elem_id=f"{what.key}-status", elem_classes="race-status")
+        status = panel("job_status", {"buttons": [f"#{what.key}-start"]}, elem_id=f"{what.key}-status")
     with gr.Column(elem_classes="card"):
         gr.Markdown(what.title, elem_classes="card-title")
-        picture = plot_panel(lambda: show(first_model)[0], elem_id=f"{what.key}-picture")
+        picture = plot_panel(elem_id=f"{what.key}-picture")
     with gr.Row(elem_classes="lessons"):
         lesson_button = lesson_card(lesson, lessons[lesson])
 
-    def on_start(model_name: str, controls: dict, request: gr.Request) -> Iterator[tuple]:
-        chains.pop(request.session_hash, None)
-        stopped = stops.start(request.session_hash, controls["pressed_at"])
-        if stopped.is_set():  # while it waited for its turn
-            yield gr.skip(), STOPPED
+    def measure(model_name: str) -> Iterator[tuple | None]:
+        """The lengths one after another."""
+        loaded = model_of(page.models, model_name)
+        chain = Chain(model_name, what.lengths(loaded))
+        yield {"text": f"{model_name}: warming up …"}, {}
+        try:
+            for length in chain.lengths:
+                shown_at = time.perf_counter()
+                for tick in race_at_length(loaded, length, what.num_new):
+                    if tick.result:
+                        chain.results[length] = tick.result
+                    if time.perf_counter() - shown_at > TICK_SECONDS:
+                        shown_at = time.perf_counter()
+                        yield {"text": progress(chain, length, what.num_new, tick)}, None
+                    else:
+                        yield None
+                yield (
+                    {"text": f"{model_name}: {len(chain.results)} of {len(chain.lengths)} prompts measured."},
+                    draw(chain),
+                )
+        except StoppedError:
+            yield {"text": STOPPED}, None
             return
-        chain = Chain(model_name, what.lengths(page.models[model_name]), stopped)
-        keep_newest(chains, request.session_hash, chain, StopFlags.LIMIT)
-        yield {}, f"{model_name}: warming up …"
-        yield from measure(chain)
+        finished[model_name] = chain
+        yield show(model_name)
 
-    def on_next(request: gr.Request) -> Iterator[tuple]:
-        chain = chains.get(request.session_hash)
-        if chain and len(chain.results) < len(chain.lengths):
-            yield from measure(chain)
-        else:
-            yield gr.skip(), gr.skip()  # a generator that yields nothing would empty what it could have written to
-
-    def on_stop(controls: dict, request: gr.Request):
-        stops.stop(request.session_hash, controls["pressed_at"])
-        chain = chains.pop(request.session_hash, None)
-        return STOPPED if chain and len(chain.results) < len(chain.lengths) else gr.skip()
-
-    def measure(chain: Chain) -> Iterator[tuple]:
-        """The next length that is missing."""
-        length = chain.lengths[len(chain.results)]
-        shown_at = time.perf_counter()
-        with readable_errors():
-            for tick in race_at_length(page.models[chain.model_name], length, what.num_new):
-                if chain.stopped.is_set():
-                    yield gr.skip(), STOPPED
-                    return
-                if tick.result:
-                    chain.results[length] = tick.result
-                if time.perf_counter() - shown_at > TICK_SECONDS:
-                    shown_at = time.perf_counter()
-                    yield gr.skip(), progress(chain, length, what.num_new, tick)
-        if len(chain.results) == len(chain.lengths):
-            finished[chain.model_name] = chain
-            yield draw(chain), summary(chain)
-        else:
-            measured = f"{len(chain.results)} of {len(chain.lengths)} prompts measured"
-            yield draw(chain), f"{chain.model_name}: {measured}."
-
-    outputs = [picture, status]
-    link = gr.on(
-        [start.click, lesson_button.click],
-        on_start,
-        [page.model_name, page.controls],
-        outputs,
-        js=f"(model, controls) => [model, {PRESSED_NOW}]",
-        **MODEL_LINE,
-    )
-    for _ in range(1, what.most_lengths):
-        link = link.success(on_next, None, outputs, **MODEL_LINE)
-    # A flag, not `cancels`: between two links there is no event yet that could be cancelled.
-    stop.click(on_stop, page.controls, status, queue=False, show_progress="hidden", js=f"(controls) => [{PRESSED_NOW}]")
-    page.model_name.change(show, page.model_name, outputs, show_progress="hidden", queue=False)
+    outputs = [status, picture]
+    page.jobs.on([start.click, lesson_button.click], measure, page.model_name, outputs, name=what.key, long=True)
+    page.jobs.stop(stop, what.key)
+    # Without a trigger: when the page is loaded and when another model is chosen.
+    gr.on(None, show, page.model_name, outputs, queue=False, **QUIET)
 
 
 def progress(chain: Chain, length: int, num_new: int, tick: RaceTick) -> str:
@@ -186,7 +155,7 @@ def summary(chain: Chain) -> str:
     if repeats == [1]:
         runs = "one run"
     marks = [
-        (" **Noisy at prompts of {} tokens: measure again.**", [r.prompt_length for r in results if r.noisy]),
+        (" Noisy at prompts of {} tokens: measure again.", [r.prompt_length for r in results if r.noisy]),
         (" Run once, its scatter unknown: prompts of {} tokens.", [r.prompt_length for r in results if r.repeats == 1]),
     ]
     said = "".join(words.format(", ".join(f"{n:,}" for n in lengths)) for words, lengths in marks if lengths)

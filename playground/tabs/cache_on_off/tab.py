@@ -1,14 +1,25 @@
 """Cache on and off: one answer written twice, the work beside it, and the usual causes when it is not the same."""
 
-from itertools import takewhile
+from collections.abc import Iterator, Mapping
+from functools import partial
 
 import gradio as gr
 
-from playground.page.bar import MODEL_LINE, Page, StopFlags, prompt_ids_of
-from playground.page.controls import new_tokens, readable_errors, sampling_params
+from playground.models.text import LoadedModel
+from playground.page.bar import Page
+from playground.page.jobs import QUIET
 from playground.page.lesson import Section, read_lesson
 from playground.page.lesson_card import TO_THE_TOP, lesson_card
+from playground.page.line import StoppedError
 from playground.page.panel import figure_json, panel, plot_panel
+from playground.page.requests import (
+    known_settings,
+    model_of,
+    new_tokens,
+    prompt_ids_of,
+    readable_errors,
+    sampling_params,
+)
 from playground.tabs.cache_on_off.clinic_part import clinic_part
 from playground.tabs.cache_on_off.figures import cumulative_figure, step_times_figure
 from playground.tabs.cache_on_off.race import race
@@ -17,7 +28,6 @@ from playground.tabs.cache_on_off.sweep import text_of_length
 from playground.tabs.cache_on_off.sweep_part import first_token_part, sweep_part
 
 COURSE_PROMPT, COURSE_NEW = 183, 64
-EMPTY: dict = {}  # a panel without a value; None would leave what it shows
 
 
 def race_tab(page: Page) -> None:
@@ -55,65 +65,55 @@ def _race_part(page: Page, lessons: dict[str, Section]) -> None:
     with gr.Row(elem_classes="lessons"):
         buttons = {key: lesson_card(key, lessons[key]) for key in ("K5", "K13", "K2")}
 
-    stops = StopFlags()
-
-    def on_start(model_name, prompt, controls, past_stop, request: gr.Request):
-        loaded, params, count = page.models[model_name], sampling_params(controls), new_tokens(controls)
-        prompt_ids = prompt_ids_of(loaded, prompt)
-        ticks, flag = race(loaded, prompt_ids, params, count, past_stop=past_stop), stops.start(request.session_hash)
-        value = None
-        with readable_errors():
-            for value in race_values(loaded, prompt_ids, count, takewhile(lambda _: not flag.is_set(), ticks)):
-                yield value, gr.skip(), gr.skip()
-        if flag.is_set():
-            yield stopped(value), gr.skip(), gr.skip()
-            return
-        result = value["result"]
-        on, off = result["seconds"]["on"], result["seconds"]["off"]
-        yield (
-            value | {"phase": "done", "status": None},
-            figure_json(step_times_figure(on, off)),
-            figure_json(cumulative_figure(on, off, result["pays_from"])),
-        )
-
-    def on_stop(request: gr.Request):
-        stops.stop(request.session_hash)
-
     def on_course(model_name, controls):
-        return course_prompt(page.models[model_name]), controls | {"max_new_tokens": COURSE_NEW}, True
+        with readable_errors():
+            settings = known_settings(controls)
+        return course_prompt(page.models[model_name]), settings | {"max_new_tokens": COURSE_NEW}, True
 
     def on_one_token(controls):
-        return controls | {"max_new_tokens": 1}
+        with readable_errors():
+            return known_settings(controls) | {"max_new_tokens": 1}
 
-    inputs = [page.model_name, page.prompt, page.controls, past_stop]
-    outputs = [racers, per_step, in_sum]
-    waiting = start.click(None, None, racers, js="() => ({ phase: 'waiting' })")
-    runs = [waiting.then(on_start, inputs, outputs, **MODEL_LINE)]
-    for button in (course, buttons["K5"], buttons["K2"]):
-        ready = button.click(
-            on_course,
-            [page.model_name, page.controls],
-            [page.prompt, page.controls, past_stop],
-            show_progress="hidden",
-            js=TO_THE_TOP,
-        )
-        runs.append(ready.success(on_start, inputs, outputs, **MODEL_LINE))
-    one = buttons["K13"].click(on_one_token, page.controls, page.controls, show_progress="hidden", js=TO_THE_TOP)
-    runs.append(one.success(on_start, inputs, outputs, **MODEL_LINE))
-    # What a cancelled run still had under way may arrive after a change made in the same event, so this comes after it.
-    halted = stop.click(on_stop, cancels=runs, queue=False)
-    halted.then(stopped, racers, racers, queue=False, show_progress="hidden")
-    for run in runs:
-        run.failure(stopped, racers, racers, queue=False, show_progress="hidden")
+    inputs, outputs = [*page.request, past_stop], [racers, per_step, in_sum]
+    quiet = {"queue": False, "js": TO_THE_TOP, **QUIET}
+    course_outputs = [page.prompt, page.controls, past_stop]
+    readies = [
+        button.click(on_course, [page.model_name, page.controls], course_outputs, **quiet)
+        for button in (course, buttons["K5"], buttons["K2"])
+    ]
+    readies.append(buttons["K13"].click(on_one_token, page.controls, page.controls, **quiet))
+    begin = [start.click, *(ready.success for ready in readies)]
+    for trigger in begin:
+        page.jobs.on(trigger, partial(raced, page.models), inputs, outputs, name="race", long=True)
+    page.jobs.stop(stop, "race")
 
 
-def stopped(value: dict | None) -> dict:
+def raced(
+    models: Mapping[str, LoadedModel], model_name: str, prompt: str, controls: dict, past_stop: bool
+) -> Iterator[tuple | None]:
+    """For race.js, and the curves of the seconds."""
+    loaded, params, count = model_of(models, model_name), sampling_params(controls), new_tokens(controls)
+    prompt_ids, value = prompt_ids_of(loaded, prompt), None
+    ticks = race(loaded, prompt_ids, params, count, past_stop=bool(past_stop))
+    try:
+        for new in race_values(loaded, prompt_ids, count, ticks):
+            value = new or value
+            yield new and (new, None, None)
+    except StoppedError:
+        yield stopped(value), None, None
+        return
+    result = value["result"]
+    on, off = result["seconds"]["on"], result["seconds"]["off"]
+    yield (
+        value | {"phase": "done", "status": None},
+        figure_json(step_times_figure(on, off)),
+        figure_json(cumulative_figure(on, off, result["pays_from"])),
+    )
+
+
+def stopped(value: dict | None) -> dict | None:
     """What the panel shows of a run that was stopped: all that there is, and that it was not the whole."""
-    if not value or value.get("phase") not in ("running", "waiting"):
-        return gr.skip()
-    if "sides" not in value:
-        return EMPTY
-    return value | {"phase": "stopped", "status": "Stopped by hand: these are the tokens written so far."}
+    return value and value | {"phase": "stopped", "status": "Stopped by hand: these are the tokens written so far."}
 
 
 def course_prompt(loaded) -> str:

@@ -1,17 +1,24 @@
 // Tells Python which answer to look into. It speaks when it is seen: a tab that nobody looks at costs nothing.
 // A panel nearby that wants another layer or token sends a "look" event; see page/js/look.js.
 
-import { node, say } from "../../page/js/svg.js";
+import { asker, jobWords } from "../../page/js/jobs.js";
+import { node, say, set } from "../../page/js/svg.js";
 
 export function mount(element, api) {
   const section = element.closest(".cache-section") ?? element;
   const words = node("p.note", { role: "status" }, element);
+  const stands = node("p.note", { role: "status" }, element);
+  const question = asker(api, (job) => {
+    say(stands, jobWords(job));
+    set(section, { "aria-busy": job.state === "queued" || job.state === "running" ? "true" : null });
+  });
   let asked = null; // the run that Python was last asked about
   let request = {};
 
   function ask() {
-    api.setValue({ ...request });
-    api.trigger("changed");
+    question.ask(request).then((reply) => {
+      if (reply.problem && !reply.stopped) say(stands, reply.problem);
+    });
   }
 
   section.addEventListener("look", (event) => {
@@ -41,5 +48,5 @@ export function mount(element, api) {
     ask();
   }
 
-  return { draw };
+  return { draw, update: question.take };
 }

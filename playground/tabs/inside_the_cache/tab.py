@@ -1,14 +1,14 @@
 """Inside the cache: how it grows, why it may be kept, what attention reads."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gradio as gr
 
-from playground.page.bar import MODEL_LINE, Page
-from playground.page.controls import readable_errors
+from playground.page.bar import Page
 from playground.page.lesson import Section, read_lesson
 from playground.page.panel import figure_json, panel, plot_panel
+from playground.page.requests import RequestError
 from playground.tabs.inside_the_cache.attention import attention_weights
 from playground.tabs.inside_the_cache.attention_values import (
     MATRIX_ROWS,
@@ -143,7 +143,7 @@ def more_pictures(text: Text) -> tuple:
 def _source(has_steps: bool = False) -> gr.HTML:
     """What the section looks into, and where its pictures follow the step, a slider to walk through them."""
     with gr.Row(elem_classes="cache-head"):
-        source = panel("inside_the_cache/source", events=["changed"])
+        source = panel("inside_the_cache/source", events=["asked"])
         if has_steps:
             panel("steps")
     return source
@@ -159,31 +159,32 @@ def _card(section: Section) -> gr.Column:
 def _answer(page: Page, source: gr.HTML, on_text: Callable[[Text], tuple], outputs: list[gr.HTML]) -> None:
     """Runs the experiments when the answer, the layer or the token looked at is another one."""
 
-    def on_change(request: dict | None):
-        text = checked_text(page, request)
-        with readable_errors():
-            return on_text(text)
+    def look(question: Any) -> Iterator[tuple]:
+        pictures = on_text(checked_text(page, question))
+        yield {}, *pictures
 
-    source.changed(on_change, source, outputs, trigger_mode="always_last", **MODEL_LINE)
+    name = f"inside {source._id}"  # each section asks for itself
+    page.jobs.on(
+        source.asked, look, source, [source, *outputs], name=name, long=True, asks=True, trigger_mode="multiple"
+    )
 
 
 def checked_text(page: Page, request: dict[str, Any] | None) -> Text:
-    """The browser's request, checked: it comes from outside. gr.Error says what is wrong."""
-    request = request or {}
+    """The browser's request, checked: it comes from outside. RequestError says what is wrong."""
+    request = request if isinstance(request, dict) else {}
     prompt_ids, answer_ids, name = (request.get(key) for key in ("prompt_ids", "token_ids", "model"))
     if not (isinstance(prompt_ids, list) and isinstance(answer_ids, list) and prompt_ids and answer_ids):
-        raise gr.Error("There is no answer to look into yet: press Generate first.", print_exception=False)
+        raise RequestError("There is no answer to look into yet: press Generate first.")
     loaded = page.models.get(name) if isinstance(name, str) else None
     if loaded is None:
-        # Gradio shows the words of an error as HTML: the name, which a file may have brought, is not among them.
-        raise gr.Error("The model of this answer is not loaded: press Generate.", print_exception=False)
+        raise RequestError("The model of this answer is not loaded: press Generate.")
     config = loaded.model.config
     ids = [*prompt_ids, *answer_ids]
-    if not all(isinstance(token_id, int) and 0 <= token_id < config.vocab_size for token_id in ids):
-        raise gr.Error(f"Token ids must lie from 0 to {config.vocab_size - 1}.", print_exception=False)
+    if not all(type(token_id) is int and 0 <= token_id < config.vocab_size for token_id in ids):
+        raise RequestError(f"Token ids must lie from 0 to {config.vocab_size - 1}.")
     if len(ids) > config.max_positions:
         room = f"{config.max_positions:,} positions"
-        raise gr.Error(f"The text has {len(ids):,} tokens; the model has {room}.", print_exception=False)
+        raise RequestError(f"The text has {len(ids):,} tokens; the model has {room}.")
     num_stored = len(ids) - 1
     layer = _within(request.get("layer"), 0, config.num_layers - 1, default=min(1, config.num_layers - 1))
     position = _within(request.get("position"), 1, max(1, num_stored - 1), default=max(1, num_stored // 2))
@@ -191,4 +192,4 @@ def checked_text(page: Page, request: dict[str, Any] | None) -> Text:
 
 
 def _within(number: Any, low: int, high: int, default: int) -> int:
-    return min(max(number, low), high) if isinstance(number, int) else default
+    return min(max(number, low), high) if type(number) is int else default

@@ -1,14 +1,16 @@
 // Branches: a person forces a token, the model goes on from there, and the answers stand one above the other.
 
-import { asker, takeTurn } from "../../page/js/ask.js";
-import { continueRun, show } from "../../page/js/run_data.js";
+import { asker, jobWords, takeTurn } from "../../page/js/jobs.js";
 import { percent } from "../../page/js/numbers.js";
+import { continueRun, show } from "../../page/js/run_data.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
 
 const OVERTAKEN = "Another answer was written meanwhile. Click again to go on from this one.";
 
 export function mount(element, api) {
-  const question = asker(api);
+  const question = asker(api, (job) => {
+    if (job.state === "queued") say(status, jobWords(job));
+  });
   const head = node("div.card-head", {}, element);
   node("h2", {}, head, "What if it had said …");
   const status = node("span.note", { role: "status", "aria-live": "polite" }, head);

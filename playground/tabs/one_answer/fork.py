@@ -4,7 +4,7 @@ What stands before that place is shared: its steps are the recorded ones, and it
 of the recorded run, cloned and cut back, so that two branches never write into one cache.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 from playground.engine.generation import Decoder, Request, Step, generate, room_for, timed
@@ -33,9 +33,10 @@ def go_on(
     cache: KVCache | None = None,
     max_new_tokens: int = 64,
     stop_ids: Sequence[int] = (),
-) -> Branch:
+) -> Generator[None, None, Branch]:
     """Keeps `num_shared` recorded steps, forces the next token if asked to, and writes the rest under `params`.
 
+    Yields after each step and returns the branch; `at_once` of playground.models.answers goes through.
     `cache`: of the recorded run after its last step; without one the shared text is fed again.
     Raises ValueError for a place or a token that does not exist, and what `generate` raises.
     """
@@ -61,6 +62,7 @@ def go_on(
             steps.append(step)
             seconds.append(duration)
             num_fed += step.num_fed
+            yield None
     return Branch(Trace(steps, seconds, request, forced), cache, num_shared, num_reused, num_fed)
 
 

@@ -1,8 +1,8 @@
 // The softmax with the live numbers in it, for the token under the pointer, or else the one that was written.
 
+import { percent } from "../../page/js/numbers.js";
 import { cutterOf, isKept, rereadStep } from "../../page/js/reread.js";
 import { isOn } from "../../page/js/stage_table.js";
-import { percent } from "../../page/js/numbers.js";
 import { node, say } from "../../page/js/svg.js";
 
 export function mount(element, api) {

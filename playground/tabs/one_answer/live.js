@@ -1,11 +1,13 @@
 // The answer as text, and the switch: with it on, the model writes again from the first token that the sliders change.
 
-import { asker, isTurnTaken, takeTurn } from "../../page/js/ask.js";
+import { asker, isTurnTaken, jobWords, takeTurn } from "../../page/js/jobs.js";
 import { continueRun } from "../../page/js/run_data.js";
 import { node, say, set } from "../../page/js/svg.js";
 
 export function mount(element, api) {
-  const question = asker(api);
+  const question = asker(api, (job) => {
+    if (job.state === "queued") say(status, jobWords(job));
+  });
   const head = node("div.card-head", {}, element);
   node("h2", {}, head, "The answer");
   const label = node("label.switch", {}, head);

@@ -1,11 +1,14 @@
 // Questions as buttons. Pressing one sets prompt and sliders, and its card shows what the run says to it.
 
-import { asker } from "../../page/js/ask.js";
+import { asker, isUnderWay, jobWords } from "../../page/js/jobs.js";
 import { mount as mountPlot } from "../../page/js/plot.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
 
 export function mount(element, api) {
-  const question = asker(api);
+  const question = asker(api, (job) => {
+    say(status, jobWords(job, "Asking the model …"));
+    for (const [key, button] of buttons) set(button, { "aria-busy": key === asked && isUnderWay(job) ? "true" : null });
+  });
   const row = node("div.ask-row", {}, element);
   node("span.note", {}, row, "People ask");
   const buttons = (api.props.value?.questions ?? []).map(({ key, title, short }) => {
@@ -32,10 +35,11 @@ export function mount(element, api) {
   const shut = node("button.small-button", { type: "button", "aria-label": "Close the question" }, card, "Close");
   shut.addEventListener("click", close);
   let shown = null;
+  let asked = null;
 
   async function open(key) {
     if (question.busy) return;
-    say(status, "Asking the model …");
+    asked = key;
     const reply = await question.ask({ key });
     say(status, reply.problem ?? "");
     if (reply.problem) return;

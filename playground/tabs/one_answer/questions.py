@@ -1,24 +1,25 @@
 """What the buttons Q3 to Q11 set, and what their cards say: words from assets/words, numbers from the run."""
 
-import threading
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import gradio as gr
 import torch
+from pydantic import BaseModel
 from torch import Tensor
 
 from playground.engine.params import SamplingParams
 from playground.engine.sampling import next_token_distribution
 from playground.engine.trace import Trace
 from playground.models.text import LoadedModel
-from playground.page.bar import Page, run_payloads
-from playground.page.controls import ALL_OFF, DEFAULTS, sampling_params
+from playground.page.controls import ALL_OFF, DEFAULTS
 from playground.page.lesson import read_lesson
 from playground.page.panel import Figure, figure_json
+from playground.page.recording import record_run
+from playground.page.requests import RequestError, checked, sampling_params
+from playground.page.runs import RunStore
 from playground.tabs.one_answer import findings as lessons
 from playground.tabs.one_answer.figures import kept_figure, penalties_figure, tail_figure
 
@@ -32,6 +33,12 @@ class Finding:
     rows: list[list[str]]
     figure: Figure | None = None
     step: int = 0  # where the pictures should look
+
+
+class CardQuestion(BaseModel):
+    """Of questions.js."""
+
+    key: str
 
 
 @dataclass(frozen=True)
@@ -59,24 +66,19 @@ def read_setups() -> dict[str, dict[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("questions.toml").read_text(encoding="utf-8"))
 
 
-def answer_question(page: Page, question: dict) -> Iterator[tuple]:
-    """Values for model, prompt, controls, run and the card."""
-    key, reply = question.get("key"), {"reply": question.get("number")}
-    kept = [gr.skip()] * 4
+def answer_question(models: Mapping[str, LoadedModel], runs: RunStore, question: Any) -> Iterator[tuple | None]:
+    """Values for the card, model, prompt, controls and run."""
+    key = checked(CardQuestion, question).key
     if key not in FINDINGS:
-        yield *kept, reply | {"problem": f"There is no question {key!r}."}
-        return
+        raise RequestError(f"There is no question {key!r}.")
     setup, section = read_setups()[key], read_lesson("one_answer")[key]
-    name = setup["model"] if setup["model"] in page.models else next(iter(page.models))
-    controls = DEFAULTS | ALL_OFF | setup["settings"]
-    try:
-        for value in run_payloads(page.models[name], setup["prompt"], controls, threading.Event(), page.runs):
-            last = value
-    except gr.Error as error:
-        yield *kept, reply | {"problem": error.message}
-        return
-    trace = page.runs.get(last["id"]).trace
-    found = FINDINGS[key](Asked(page.models[name], trace, sampling_params(controls), setup))
+    name = setup["model"] if setup["model"] in models else next(iter(models))
+    controls, last = DEFAULTS | ALL_OFF | setup["settings"], {}
+    for value in record_run(models, runs, name, setup["prompt"], controls):
+        last = value or last
+        yield None
+    trace = runs.get(last["id"]).trace
+    found = FINDINGS[key](Asked(models[name], trace, sampling_params(controls), setup))
     card = {
         "title": section.title,
         "text": section.text.replace("\n", " "),
@@ -85,7 +87,7 @@ def answer_question(page: Page, question: dict) -> Iterator[tuple]:
         "rows": found.rows,
         "figure": figure_json(found.figure) if found.figure else None,
     }
-    yield name, setup["prompt"], controls, last | {"step": found.step}, reply | card
+    yield card, name, setup["prompt"], controls, last | {"step": found.step}
 
 
 # ---- one function a question

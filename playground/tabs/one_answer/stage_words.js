@@ -1,8 +1,8 @@
 // What the card of a stage says: its setting, and what it did to the tokens or why it did nothing.
 // A context is { stage, before, run, params, step }; `before` is the stage before, or what there was at the beginning.
 
-import { isOn, notOff, settingsOf, valueOf } from "../../page/js/stage_table.js";
 import { percent } from "../../page/js/numbers.js";
+import { isOn, notOff, settingsOf, valueOf } from "../../page/js/stage_table.js";
 
 export const RULE_NAMES = {
   transformers: "transformers",

@@ -1,9 +1,9 @@
 // From the model's probabilities to the one token: a card for each stage, in the order of the chosen rule.
 
 import { setControls } from "../../page/js/controls.js";
+import { percent } from "../../page/js/numbers.js";
 import { isKept, keptUnder, rereadStep } from "../../page/js/reread.js";
 import { isOn, ruleOf } from "../../page/js/stage_table.js";
-import { percent } from "../../page/js/numbers.js";
 import { node, say, set, svg } from "../../page/js/svg.js";
 import { count, RULE_NAMES, RULE_WORDS, reason, settingOf, tokens } from "./stage_words.js";
 

@@ -1,21 +1,24 @@
 """One answer, token by token: what each stage leaves, how sure the model was, and what else it could have said."""
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial, wraps
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
+from pydantic import BaseModel, Field
 
 from playground import style
-from playground.engine.model import ContextFullError
 from playground.engine.params import SamplingParams
-from playground.engine.sampling import NoTokenError
 from playground.models.figure import answer_figure
 from playground.models.tables import candidates_table, steps_table
-from playground.page.bar import MODEL_LINE, Page
-from playground.page.controls import ALL_OFF, sampling_params
+from playground.models.text import LoadedModel
+from playground.page.bar import Page
+from playground.page.controls import ALL_OFF
 from playground.page.panel import figure_json, panel
-from playground.page.runs import Run, RunFileError, RunStore, from_json, payload, to_json
+from playground.page.requests import RequestError, checked, sampling_params, sentence
+from playground.page.runs import Run, RunStore, from_json, payload, to_json
 from playground.page.spreadsheet import csv_text
 from playground.tabs.one_answer.fork import go_on
 from playground.tabs.one_answer.questions import answer_question, questions
@@ -43,16 +46,12 @@ def sampling_tab(page: Page) -> None:
         files = [page_function(page.runs, name) for name in ("table", "recording", "picture", "reopen")]
         panel("one_answer/exports", server_functions=files, elem_id="exports")
 
-    def on_go_on(question: dict | None) -> dict:
-        return go_on_value(page, question or {})
-
-    def on_question(question: dict | None) -> Iterator[tuple]:
-        yield from answer_question(page, question or {})
-
-    for asking in (live, branches):
-        asking.asked(on_go_on, asking, asking, trigger_mode="multiple", **MODEL_LINE)
-    request = [page.model_name, page.prompt, page.controls, page.run]
-    lessons.asked(on_question, lessons, [*request, lessons], trigger_mode="multiple", **MODEL_LINE)
+    go_on_from = partial(branch, page.models, page.runs)
+    for asking, name in ((live, "live"), (branches, "fork")):
+        page.jobs.on(asking.asked, go_on_from, asking, asking, name=name, asks=True, trigger_mode="multiple")
+    outputs = [lessons, page.model_name, page.prompt, page.controls, page.run]
+    ask = partial(answer_question, page.models, page.runs)
+    page.jobs.on(lessons.asked, ask, lessons, outputs, name="question", asks=True, trigger_mode="multiple")
 
 
 def presets() -> list[dict]:
@@ -68,29 +67,36 @@ def presets() -> list[dict]:
     ]
 
 
-def go_on_value(page: Page, question: dict) -> dict:
-    """For live.js and fork.js: the run that goes on from a recorded one, or one sentence in `problem`."""
-    reply = {"reply": question.get("number")}
-    run = page.runs.get(str(question.get("run")))
+class ForkQuestion(BaseModel):
+    """Of live.js and fork.js."""
+
+    run: str
+    shared: int = Field(ge=0)  # recorded steps that stay
+    forced_id: int | None = Field(None, ge=0)
+    params: dict
+    replace: bool = False  # nobody can ask for the run any more
+
+
+def branch(models: Mapping[str, LoadedModel], runs: RunStore, question: Any) -> Iterator[dict | None]:
+    """For live.js and fork.js: the run that goes on from a recorded one."""
+    asked = checked(ForkQuestion, question)
+    run, params = runs.get(asked.run), sampling_params(asked.params)
     if run is None:
-        return reply | {"problem": GONE}
-    loaded = page.models.get(run.model_name)
+        raise RequestError(GONE)
+    loaded = models.get(run.model_name)
     if loaded is None:
-        return reply | {"problem": f"This run was written by {run.model_name}, which is not on this page."}
+        raise RequestError(f"This run was written by {run.model_name}, which is not on this page.")
     if len(run.labels) != loaded.model.config.vocab_size:
-        return reply | {"problem": f"This run was written with other tokens than {loaded.name} has on this page."}
+        raise RequestError(f"This run was written with other tokens than {loaded.name} has on this page.")
+    wanted = (run.trace, asked.shared, params, asked.forced_id, run.cache, run.max_new_tokens, loaded.stop_ids)
     try:
-        params = sampling_params(question.get("params"))
-        shared, forced_id = int(question.get("shared")), question.get("forced_id")
-        new = go_on(loaded.model, run.trace, shared, params, forced_id, run.cache, run.max_new_tokens, loaded.stop_ids)
-    except gr.Error as error:
-        return reply | {"problem": error.message}
-    except (TypeError, ValueError, NoTokenError, ContextFullError) as error:
-        return reply | {"problem": f"The model can't go on from there: {error}."}
-    branch = Run.of(loaded, run.prompt, new.trace, params, run.max_new_tokens, cache=new.cache)
-    page.runs.put(branch, replaces=run.id if question.get("replace") else None)
-    known = shared + (forced_id is not None)  # steps whose logits the browser has
-    return reply | payload(branch, known, shared=known, num_reused=new.num_reused, num_fed=new.num_fed)
+        new = yield from go_on(loaded.model, *wanted)
+    except (TypeError, ValueError) as error:
+        raise RequestError(f"The model can't go on from there: {error}.") from None
+    made = Run.of(loaded, run.prompt, new.trace, params, run.max_new_tokens, cache=new.cache)
+    runs.put(made, replaces=run.id if asked.replace else None)
+    known = asked.shared + (asked.forced_id is not None)  # steps whose logits the browser has
+    yield payload(made, known, shared=known, num_reused=new.num_reused, num_fed=new.num_fed)
 
 
 def conditions_of(run: Run, params: SamplingParams) -> str:
@@ -101,36 +107,56 @@ def conditions_of(run: Run, params: SamplingParams) -> str:
     return f"{run.model_name}: “{prompt}” · {settings}"
 
 
-def page_function(runs: RunStore, name: str):
+class FileQuestion(BaseModel):
+    """Of exports.js."""
+
+    run: str
+    params: dict | None = None
+    step: int = 0
+    dark: bool = False
+
+
+def page_function(runs: RunStore, name: str) -> Callable[[Any], dict]:
     """One of the functions that exports.js calls; gradio knows them by their names."""
 
-    def table(question: dict) -> dict:
-        run = runs.get(str(question.get("run")))
+    def asked_run(question: Any) -> tuple[FileQuestion, Run]:
+        asked = checked(FileQuestion, question)
+        run = runs.get(asked.run)
         if run is None:
-            return {"problem": GONE}
-        return {"text": csv_text(steps_table(run.trace, run.labels, sampling_params(question.get("params"))))}
+            raise RequestError(GONE)
+        return asked, run
+
+    def table(question: dict) -> dict:
+        asked, run = asked_run(question)
+        return {"text": csv_text(steps_table(run.trace, run.labels, sampling_params(asked.params)))}
 
     def recording(question: dict) -> dict:
-        run = runs.get(str(question.get("run")))
-        return {"text": to_json(run)} if run else {"problem": GONE}
+        return {"text": to_json(asked_run(question)[1])}
 
     def picture(question: dict) -> dict:
-        run = runs.get(str(question.get("run")))
-        if run is None:
-            return {"problem": GONE}
-        params, step = sampling_params(question.get("params")), int(question.get("step") or 0)
-        step = max(0, min(step, len(run.trace) - 1))
+        asked, run = asked_run(question)
+        params, step = sampling_params(asked.params), max(0, min(asked.step, len(run.trace) - 1))
         steps = steps_table(run.trace, run.labels, params)
         candidates = candidates_table(run.trace, run.labels, params, step)
         figure = answer_figure(steps, candidates, step, len(run.labels), conditions_of(run, params))
-        return {"figure": figure_json(style.resolve(figure, dark=bool(question.get("dark"))))}
+        return {"figure": figure_json(style.resolve(figure, dark=asked.dark))}
 
     def reopen(text: str) -> dict:
-        try:
-            run = from_json(text)
-        except RunFileError as error:
-            return {"problem": str(error)}
+        run = from_json(text)
         runs.put(run)
         return payload(run, labels=run.labels, token_bytes=run.token_bytes)
 
-    return {"table": table, "recording": recording, "picture": picture, "reopen": reopen}[name]
+    return in_words({"table": table, "recording": recording, "picture": picture, "reopen": reopen}[name])
+
+
+def in_words(answer: Callable[[Any], dict]) -> Callable[[Any], dict]:
+    """What is refused is a sentence in `problem`: an error of a server function would be a failure of the server."""
+
+    @wraps(answer)
+    def answered(question: Any) -> dict:
+        try:
+            return answer(question)
+        except (TypeError, ValueError) as error:
+            return {"problem": sentence(str(error))}
+
+    return answered

@@ -1,7 +1,7 @@
 // Four curves over the steps of one answer, one below the other: nucleus size, entropy, probability, rank.
 
-import { slideOverSteps } from "../../page/js/step_slider.js";
 import { percent } from "../../page/js/numbers.js";
+import { slideOverSteps } from "../../page/js/step_slider.js";
 import { node, pool, say, set, svg } from "../../page/js/svg.js";
 
 const EDGE = { left: 60, right: 14, top: 4, bottom: 26 };

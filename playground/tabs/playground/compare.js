@@ -1,5 +1,6 @@
 // One answer twice: with the cache and without. The tokens are the same; the work is not.
 
+import { follower, isUnderWay, jobWords } from "../../page/js/jobs.js";
 import { milliseconds } from "../../page/js/numbers.js";
 import { node, pool, say, set, svg } from "../../page/js/svg.js";
 
@@ -25,15 +26,23 @@ export function mount(element, api) {
   svg("text.time-words-off", { x: 225, ...legend }, picture, "- - cache off");
   const note = node("p.note", {}, element);
   let value = null;
+  let job = null;
+  const jobs = follower({
+    buttons: ["#compare"],
+    tell: (told) => {
+      job = told;
+    },
+  });
 
   function draw() {
-    const ready = Boolean(value?.sides);
+    const waits = isUnderWay(job) || job?.state === "failed" || job?.state === "stopped";
+    const ready = Boolean(value?.sides) && !waits;
     for (const part of [about, verdict, table, note]) part.hidden = !ready;
     picture.style.display = ready ? "" : "none";
     empty.hidden = ready;
     say(
       empty,
-      value?.running ? "Running both sides …" : "Press the button: both runs start from the same prompt and seed.",
+      jobWords(job, "Running both sides …") || "Press the button: both runs start from the same prompt and seed.",
     );
     if (!ready) return;
     const { sides, expected, equal } = value;
@@ -96,6 +105,7 @@ export function mount(element, api) {
 
   return {
     update(given) {
+      if (!jobs.hear(given)) return;
       value = given;
       draw();
     },

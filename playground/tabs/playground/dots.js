@@ -1,17 +1,18 @@
 // Thirty answers as thirty dots: equal numbers are equal answers. It asks for new ones when the hand has rested or another
 // run stands on the screen, and only while it is in sight.
 
-import { asker } from "../../page/js/ask.js";
+import { asker, jobWords } from "../../page/js/jobs.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
 
 const REST_MS = 300;
 
 export function mount(element, api) {
-  const question = asker(api);
+  const question = asker(api, (job) => say(waits, job.state === "queued" ? jobWords(job) : ""));
   const row = node("div.dots-row", {}, element);
   const number = node("div.key-number", {}, row, "–");
   const dots = node("div.dots", { role: "img" }, row);
   const words = node("p.dots-words", { role: "status" }, element, "Press Generate to sample 30 answers.");
+  const waits = node("p.note", { role: "status" }, element);
   const list = node("ol.answer-list", {}, element);
   let wanted = null; // the request that the screen calls for, and the same as text
   let key = null;
@@ -29,13 +30,9 @@ export function mount(element, api) {
   }
 
   async function ask() {
-    if (question.busy) return; // when its reply comes, what is wanted then is asked
     const about = key;
     const reply = await question.ask(wanted);
-    if (about !== key) {
-      ask();
-      return;
-    }
+    if (about !== key) return; // the newer question is on its way
     element.classList.remove("is-stale");
     if (reply.problem) say(words, reply.problem);
     else show(reply);

@@ -1,12 +1,19 @@
 """The first tab: everything on one screen, for the projector."""
 
-import gradio as gr
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
 
-from playground.page.bar import MODEL_LINE, Page, prompt_ids_of
-from playground.page.controls import new_tokens, readable_errors, sampling_params
+import gradio as gr
+from pydantic import BaseModel
+
+from playground.models.text import LoadedModel
+from playground.page.bar import Page
+from playground.page.line import in_steps
 from playground.page.panel import panel
+from playground.page.requests import RequestError, checked, model_of, new_tokens, prompt_ids_of, sampling_params
 from playground.tabs.cache_on_off.race import OFF, ON, RaceResult, race
-from playground.tabs.thirty_answers.answers import NUM_ANSWERS, draw_answer_set
+from playground.tabs.thirty_answers.answers import NUM_ANSWERS, AnswerRequest, drawing
 
 
 def playground_tab(page: Page) -> None:
@@ -29,47 +36,41 @@ def playground_tab(page: Page) -> None:
             _title(f"Distinct answers among {NUM_ANSWERS}")
             answers = panel("playground/dots", events=["asked"])
 
-    def on_asked(asked):
-        return dots_value(page, asked)
-
-    def on_compare(model_name, prompt, controls):
-        loaded = page.models[model_name]
-        params, prompt_ids = sampling_params(controls), prompt_ids_of(loaded, prompt)
-        yield {"running": True}
-        with readable_errors():
-            for tick in race(loaded, prompt_ids, params, new_tokens(controls)):
-                if tick.result:
-                    yield comparison_value(tick.result) | {"model": loaded.name, "prompt": prompt}
-
-    def on_halt(shown):
-        return {} if shown and shown.get("running") else gr.skip()
-
-    answers.asked(on_asked, answers, answers, trigger_mode="always_last", **MODEL_LINE)
-    compared = compare.click(on_compare, [page.model_name, page.prompt, page.controls], comparison, **MODEL_LINE)
-    halted = page.stop.click(None, cancels=[compared], queue=False)
-    for event in (halted.then, compared.failure):
-        event(on_halt, comparison, comparison, queue=False, show_progress="hidden")
+    page.jobs.on(
+        answers.asked, partial(dots, page.models), answers, answers, name="dots", asks=True, trigger_mode="multiple"
+    )
+    page.jobs.on(compare.click, partial(compared, page.models), page.request, comparison, name="compare", long=True)
 
 
-def dots_value(page: Page, asked: dict) -> dict:
-    """For dots.js: 30 answers to the prompt of the run on the screen, under the present sliders, or what is wrong."""
-    loaded = page.models.get(asked["model"])
-    if loaded is None:
-        return {"reply": asked["number"], "problem": "This run's model is not loaded: its answers can't be sampled."}
-    try:
-        with readable_errors():
-            params = sampling_params(asked["params"])
-            prompt_ids_of(loaded, asked["prompt"])
-            drawn = draw_answer_set(loaded, asked["prompt"], params)
-    except gr.Error as error:
-        return {"reply": asked["number"], "problem": error.message}
-    return {
-        "reply": asked["number"],
+class DotsQuestion(BaseModel):
+    """Of dots.js: the run on the screen, and the present sliders."""
+
+    model: str
+    prompt: str
+    params: dict
+
+
+def dots(models: Mapping[str, LoadedModel], question: Any) -> Iterator[dict | None]:
+    """For dots.js: 30 answers to the prompt of the run on the screen, under the present sliders."""
+    asked = checked(DotsQuestion, question)
+    if asked.model not in models:
+        raise RequestError("This run's model is not loaded: its answers can't be sampled.")
+    loaded, params = models[asked.model], sampling_params(asked.params)
+    prompt_ids_of(loaded, asked.prompt)
+    [drawn] = yield from in_steps(drawing(loaded, AnswerRequest(asked.prompt, (params,))))
+    yield {
         "distinct": drawn.num_distinct,
         "groups": drawn.groups,
         "answers": [{"text": group.text, "count": len(group.rows)} for group in drawn.distinct],
         "max_new_tokens": drawn.max_new_tokens,
     }
+
+
+def compared(models: Mapping[str, LoadedModel], model_name: str, prompt: str, controls: dict) -> Iterator[dict | None]:
+    """For compare.js."""
+    loaded, params, count = model_of(models, model_name), sampling_params(controls), new_tokens(controls)
+    for tick in race(loaded, prompt_ids_of(loaded, prompt), params, count):
+        yield comparison_value(tick.result) | {"model": loaded.name, "prompt": prompt} if tick.result else None
 
 
 def comparison_value(result: RaceResult) -> dict:

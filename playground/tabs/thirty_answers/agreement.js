@@ -1,6 +1,7 @@
 // Stated against observed: a Plotly picture, the sentence that sums it up, and the numbers as CSV.
 
 import { download } from "../../page/js/download.js";
+import { statusFollower } from "../../page/js/jobs.js";
 import { mount as mountPlot } from "../../page/js/plot.js";
 import { node, pool, say } from "../../page/js/svg.js";
 import { isOtherRun } from "./curve.js";
@@ -31,13 +32,11 @@ export function mount(element, api) {
     if (value) download(value.csv, "stated_and_observed.csv");
   });
   plot.update(null);
+  const jobs = statusFollower(words, { problem, buttons: ["#answers-many"], running: "Sampling the answers …" });
 
   return {
     update(given) {
-      if (!given) return;
-      say(problem, given.problem ?? "");
-      if (given.running) say(words, given.running);
-      if (!given.figure) return;
+      if (!jobs.hear(given) || !given?.figure) return;
       value = { ...given, runId: api.store.get().run?.id };
       drawnBy = null;
       this.draw(api.store.get());

@@ -2,8 +2,9 @@
 // It asks for new answers when the sliders have rested or another prompt has run, and says "stale" until they are there.
 
 import { download } from "../../page/js/download.js";
-import { settingsOf } from "../../page/js/stage_table.js";
+import { follower, jobWords, nextNumber } from "../../page/js/jobs.js";
 import { milliseconds, percent } from "../../page/js/numbers.js";
+import { settingsOf } from "../../page/js/stage_table.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
 
 const REST_MS = 300;
@@ -64,6 +65,9 @@ export function mount(element, api) {
   function ask() {
     clearTimeout(timer);
     wanted = requestKey(api.store.get().params, api.store.get().run);
+    const number = nextNumber();
+    jobs.expect(number);
+    api.setValue({ number });
     api.trigger("wanted");
   }
 
@@ -150,16 +154,18 @@ export function mount(element, api) {
     }
   }
 
+  const jobs = follower({
+    tell(job) {
+      const isOver = job.state === "failed" || job.state === "stopped";
+      say(problem, isOver ? jobWords(job) : "");
+      if (isOver) element.classList.toggle("is-stale", Boolean(value));
+      if (isOver || job.state === "queued") say(status, isOver ? "" : jobWords(job));
+    },
+  });
   show();
   return {
     update(given) {
-      if (!given) return;
-      say(problem, given.problem ?? "");
-      if (given.problem) {
-        element.classList.toggle("is-stale", Boolean(value));
-        say(status, "");
-        return;
-      }
+      if (!jobs.hear(given) || !given?.views) return;
       value = given;
       element.classList.remove("is-stale");
       say(

@@ -1,6 +1,7 @@
 // The curve of distinct answers: a Plotly picture, the present slider as a line on it, and its table as CSV.
 
 import { download } from "../../page/js/download.js";
+import { statusFollower } from "../../page/js/jobs.js";
 import { mount as mountPlot } from "../../page/js/plot.js";
 import { node, say } from "../../page/js/svg.js";
 
@@ -47,6 +48,7 @@ export function mount(element, api) {
     if (value?.views) download(value.views[by()].csv, "distinct_answers.csv");
   });
 
+  const jobs = statusFollower(words, { problem, buttons: ["#answers-draw"], running: "Sampling the answers …" });
   const by = () => api.store.get().compareBy ?? "tokens";
 
   function isStale({ params, run }) {
@@ -84,13 +86,7 @@ export function mount(element, api) {
 
   return {
     update(given) {
-      if (!given) return;
-      say(problem, given.problem ?? "");
-      if (given.problem) return;
-      if (given.running) {
-        say(words, given.running);
-        return;
-      }
+      if (!jobs.hear(given) || !given?.views) return;
       value = { ...given, runId: api.store.get().run?.id };
       drawnBy = null;
       this.draw(api.store.get());

@@ -1,14 +1,24 @@
 """Thirty answers: how many are distinct, how that follows a slider, where they part, and what the batch computes."""
 
+from functools import partial
+
 import gradio as gr
 
-from playground.page.bar import MODEL_LINE, Page, prompt_ids_of
-from playground.page.controls import ALL_OFF, readable_errors
+from playground.page.bar import Page
+from playground.page.controls import ALL_OFF
+from playground.page.jobs import QUIET
 from playground.page.lesson import read_lesson
 from playground.page.lesson_card import lesson_card
 from playground.page.panel import panel
-from playground.tabs.thirty_answers.among_others import greedy_among_others
-from playground.tabs.thirty_answers.values import MANY, agreement_values, among_rows, answer_values, curve_values
+from playground.page.requests import known_settings, readable_errors
+from playground.tabs.thirty_answers.values import (
+    MANY,
+    agreement_values,
+    all_values,
+    among_values,
+    asked_answers,
+    curve_values,
+)
 
 CHAT = "minimind-chat"
 OPEN, FACT = "What should I do today?", "What is the capital of France?"
@@ -55,54 +65,42 @@ def answers_tab(page: Page) -> None:
                 agreement = panel("thirty_answers/agreement", elem_id="answers-agreement")
         with gr.Column(elem_classes="card", visible=False, elem_id="answers-among-card") as among_card:
             gr.Markdown(f"## {lessons['among'].title}\n{lessons['among'].text}", elem_classes="card-title")
+            among_words = panel("job_status", {"buttons": ["#lesson-Q2"]})
             among = gr.Dataframe(headers=AMONG_HEADERS, datatype="str", interactive=False, wrap=True, elem_id="among")
-
-    def on_wanted(model_name, prompt, controls):
-        return answer_values(page.models[model_name], prompt, controls)
-
-    def on_draw(model_name, prompt, controls, knob, second):
-        yield from curve_values(page.models[model_name], [prompt, second], controls, knob)
-
-    def on_many(model_name, prompt, controls):
-        yield from agreement_values(page.models[model_name], prompt, controls)
-
-    def on_among(model_name, prompt):
-        loaded = page.models[model_name]
-        prompt_ids_of(loaded, prompt)
-        with readable_errors():
-            return among_rows(greedy_among_others(loaded, prompt)), gr.Column(visible=True)
 
     def on_preset(model_name, controls):
         model_name = CHAT if CHAT in page.models else model_name
-        return model_name, OPEN, (controls or {}) | ALL_OFF, FACT, "temperature"
+        with readable_errors():
+            return model_name, OPEN, known_settings(controls) | ALL_OFF, FACT, "temperature"
 
-    request = [page.model_name, page.prompt, page.controls]
-    three = [answers, tree, batch]
-    curve_inputs = [*request, knob, second]
-    answers.wanted(on_wanted, request, three, trigger_mode="always_last", **MODEL_LINE)
-    asked = [draw.click, second.submit, knob.input]
-    curving = [gr.on(asked, on_draw, curve_inputs, curve, trigger_mode="always_last", **MODEL_LINE)]
-    drawing = [many.click(on_many, request, agreement, **MODEL_LINE)]
+    jobs, models = page.jobs, page.models
+    curve_inputs = [*page.request, knob, second]
+    pictures = [answers, tree, batch]
+    wanted = [answers, *page.request]
+    jobs.on(
+        answers.wanted,
+        partial(asked_answers, models),
+        wanted,
+        pictures,
+        name="answers",
+        asks=True,
+        trigger_mode="multiple",
+    )
+    drawn = [draw.click, second.submit, knob.input]
+    jobs.on(drawn, partial(curve_values, models), curve_inputs, curve, name="curve", long=True)
+    jobs.on(many.click, partial(agreement_values, models), page.request, agreement, name="agreement", long=True)
     preset = ([page.model_name, page.controls], [page.model_name, page.prompt, page.controls, second, knob])
-    quiet = {"queue": False, "show_progress": "hidden"}
-    for key in ("Q1", "Q13"):
-        ready = buttons[key].click(on_preset, *preset, **quiet)
+    for key, outputs in (("Q1", [answers, curve]), ("Q13", [answers, curve, agreement])):
+        ready = buttons[key].click(on_preset, *preset, queue=False, **QUIET)
         ready.success(None, None, None, js=_scroll_to("answers"))  # a low window shows the words or the pictures
-        drawn = ready.success(on_wanted, request, three, **MODEL_LINE)
-        drawn = drawn.success(on_draw, curve_inputs, curve, **MODEL_LINE)
-        curving.append(drawn)
-        if key == "Q13":
-            drawing.append(drawn.success(on_many, request, agreement, **MODEL_LINE))
-    alone = buttons["Q2"].click(on_preset, *preset, **quiet)
-    alone = alone.success(on_among, request[:2], [among, among_card], **MODEL_LINE)
+        work, told = partial(all_values, models, len(outputs)), len(outputs)
+        jobs.on(ready.success, work, curve_inputs, [*outputs, tree, batch], name=key, long=True, told=told)
+    alone = buttons["Q2"].click(on_preset, *preset, queue=False, **QUIET)
+    alone.success(lambda: gr.Column(visible=True), None, among_card, queue=False, **QUIET)
+    jobs.on(alone.success, partial(among_values, models), page.request[:2], [among_words, among], name="Q2", long=True)
     alone.success(None, None, None, js=_scroll_to("answers-among-card"))
-    for button, picture, events in ((stop, agreement, drawing), (stop_curve, curve, curving)):
-        # What a cancelled drawing still had under way may arrive after a change made in the same event.
-        button.click(None, cancels=events, queue=False).then(stopped, picture, picture, **quiet)
-
-
-def stopped(shown: dict | None) -> dict:
-    return {"running": "Stopped."} if "running" in (shown or {}) else gr.skip()
+    jobs.stop(stop, "agreement", "Q13")
+    jobs.stop(stop_curve, "curve", "Q1", "Q13")
 
 
 def _scroll_to(elem_id: str) -> str:

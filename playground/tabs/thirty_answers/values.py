@@ -1,50 +1,49 @@
 """What the pictures of the tab "Thirty answers" are given: plain JSON, worked out from a run."""
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from html import unescape
+from typing import Any
 
-import gradio as gr
 import pandas as pd
 
-from playground.engine.model import ContextFullError
-from playground.engine.sampling import NoTokenError
 from playground.models.text import LoadedModel
-from playground.page.bar import TICK_SECONDS, prompt_ids_of
-from playground.page.controls import sampling_params
+from playground.page.line import Progress, in_steps
 from playground.page.machine import machine
 from playground.page.panel import figure_json
-from playground.page.spreadsheet import csv_text
-from playground.tabs.thirty_answers.among_others import AmongOthers
-from playground.tabs.thirty_answers.answers import (
-    NUM_ANSWERS,
-    TEXT,
-    TOKENS,
-    AnswerRequest,
-    AnswerSet,
-    draw_answer_set,
-    drawing,
+from playground.page.requests import (
+    RequestError,
+    known_settings,
+    model_of,
+    prompt_ids_of,
+    sampling_params,
+    text_of,
 )
+from playground.page.spreadsheet import csv_text
+from playground.tabs.thirty_answers.among_others import AmongOthers, greedy_among_others
+from playground.tabs.thirty_answers.answers import NUM_ANSWERS, TEXT, TOKENS, AnswerRequest, AnswerSet, drawing
 from playground.tabs.thirty_answers.batch_work import batch_work
-from playground.tabs.thirty_answers.curve import POOL, CurvePool, curve_request
+from playground.tabs.thirty_answers.curve import POOL, VALUES, CurvePool, curve_request
 from playground.tabs.thirty_answers.figures import agreement_figure, axis_places, distinct_figure
 from playground.tabs.thirty_answers.frequency import stated_against_observed
 from playground.tabs.thirty_answers.tree import answer_tree
 
 MANY = 3000
-PROBLEMS = (gr.Error, ContextFullError, NoTokenError)  # said in the panel, where they stay until the next try
 
 
-def answer_values(loaded: LoadedModel, prompt: str, controls: dict) -> tuple[dict, dict, dict]:
-    """For answers.js, answer_tree.js and batch_picture.js. What is wrong with the request is said in the first."""
-    try:
-        params = sampling_params(controls)
-        prompt_ids_of(loaded, prompt)
-        start = time.perf_counter()
-        drawn = draw_answer_set(loaded, prompt, params)
-    except PROBLEMS as error:
-        return {"problem": problem_of(error)}, gr.skip(), gr.skip()
+def asked_answers(models: Mapping[str, LoadedModel], _question: Any, *request: Any) -> Iterator[tuple | None]:
+    """For a panel that asks: its question holds nothing but its number."""
+    return answer_values(models, *request)
+
+
+def answer_values(
+    models: Mapping[str, LoadedModel], model_name: str, prompt: str, controls: dict
+) -> Iterator[tuple[dict, dict, dict] | None]:
+    """For answers.js, tree.js and batch.js."""
+    loaded, params = model_of(models, model_name), sampling_params(controls)
+    prompt_ids_of(loaded, prompt)
+    start = time.perf_counter()
+    [drawn] = yield from in_steps(drawing(loaded, AnswerRequest(prompt, (params,))))
     seconds = time.perf_counter() - start
     work = batch_work(drawn)
     answers = {
@@ -55,7 +54,7 @@ def answer_values(loaded: LoadedModel, prompt: str, controls: dict) -> tuple[dic
         "views": {by: _view(drawn.compared_by(by)) for by in (TOKENS, TEXT)},
         "csv": answers_csv(drawn),
     }
-    return (
+    yield (
         answers,
         answer_tree(loaded, drawn).to_json(),
         {
@@ -67,6 +66,26 @@ def answer_values(loaded: LoadedModel, prompt: str, controls: dict) -> tuple[dic
             "filled": work.filled,
         },
     )
+
+
+def all_values(
+    models: Mapping[str, LoadedModel],
+    num_panels: int,
+    model_name: str,
+    prompt: str,
+    controls: dict,
+    knob: str,
+    second: str,
+) -> Iterator[tuple | Progress | None]:
+    """The answers, the curve and, with three panels, the agreement, one after another; then the tree and the batch."""
+    nothing = (None,) * num_panels
+    for value in answer_values(models, model_name, prompt, controls):
+        yield value and (value[0], *nothing[1:], *value[1:])
+    for value in curve_values(models, model_name, prompt, controls, knob, second):
+        yield (None, value, *nothing[2:], None, None) if isinstance(value, dict) else value
+    if num_panels == 3:
+        for value in agreement_values(models, model_name, prompt, controls):
+            yield (None, None, value, None, None) if isinstance(value, dict) else value
 
 
 def _view(drawn: AnswerSet) -> dict:
@@ -91,34 +110,23 @@ def answers_csv(drawn: AnswerSet) -> str:
     return csv_text(frame)
 
 
-def curve_values(loaded: LoadedModel, prompts: list[str], controls: dict, knob: str) -> Iterator[dict]:
-    """For answers_curve.js: soon the counts of this seed, then the bands from a larger pool."""
-    try:
-        params = sampling_params(controls)
-        for prompt in prompts[:1]:
-            prompt_ids_of(loaded, prompt)
-        prompts = [prompt for prompt in dict.fromkeys(prompts) if prompt and prompt.strip()]
-        for rows in (NUM_ANSWERS, POOL):
-            start, pools = time.perf_counter(), []
-            for prompt in prompts:
-                request = curve_request(prompt, params, knob, rows)
-                pools.append(CurvePool(knob, tuple((yield from _drawing(loaded, request)))))
-            yield _curve_value(loaded.name, pools, controls, time.perf_counter() - start)
-    except PROBLEMS as error:
-        yield {"problem": problem_of(error)}
-
-
-def _drawing(loaded: LoadedModel, request: AnswerRequest) -> Generator[dict, None, list[AnswerSet]]:
-    """Says every tick how far it is, so that the page can stop it there; returns a set for each of the settings."""
-    steps, shown_at = drawing(loaded, request), time.perf_counter()
-    while True:
-        try:
-            done = next(steps)
-        except StopIteration as end:
-            return end.value
-        if time.perf_counter() - shown_at > TICK_SECONDS:
-            shown_at = time.perf_counter()
-            yield {"running": f"{done:,} of {request.num_answers:,} answers are complete …"}
+def curve_values(
+    models: Mapping[str, LoadedModel], model_name: str, prompt: str, controls: dict, knob: str, second: str
+) -> Iterator[dict | Progress]:
+    """For curve.js: soon the counts of this seed, then the bands from a larger pool."""
+    loaded, params = model_of(models, model_name), sampling_params(controls)
+    if knob not in VALUES:
+        raise RequestError(f"A curve goes along one of {', '.join(VALUES)}.")
+    prompts = [prompt, *([second] if text_of(second).strip() else [])]
+    for each in prompts:
+        prompt_ids_of(loaded, each)
+    for rows in (NUM_ANSWERS, POOL):
+        start, pools = time.perf_counter(), []
+        for each in dict.fromkeys(prompts):
+            request = curve_request(each, params, knob, rows)
+            sets = yield from in_steps(drawing(loaded, request), request.num_answers)
+            pools.append(CurvePool(knob, tuple(sets)))
+        yield _curve_value(loaded.name, pools, known_settings(controls), time.perf_counter() - start)
 
 
 def _curve_value(model: str, pools: list[CurvePool], controls: dict, seconds: float) -> dict:
@@ -144,16 +152,14 @@ def _curve_value(model: str, pools: list[CurvePool], controls: dict, seconds: fl
     }
 
 
-def agreement_values(loaded: LoadedModel, prompt: str, controls: dict) -> Iterator[dict]:
-    """For answers_agreement.js: how far the draws are, then the comparison."""
-    start = time.perf_counter()
-    try:
-        request = AnswerRequest(prompt, (sampling_params(controls),), MANY)
-        prompt_ids_of(loaded, prompt)
-        [drawn] = yield from _drawing(loaded, request)
-    except PROBLEMS as error:
-        yield {"problem": problem_of(error)}
-        return
+def agreement_values(
+    models: Mapping[str, LoadedModel], model_name: str, prompt: str, controls: dict
+) -> Iterator[dict | Progress]:
+    """For agreement.js: how far the draws are, then the comparison."""
+    loaded, start = model_of(models, model_name), time.perf_counter()
+    request = AnswerRequest(prompt, (sampling_params(controls),), MANY)
+    prompt_ids_of(loaded, prompt)
+    [drawn] = yield from in_steps(drawing(loaded, request), request.num_answers)
     agreement = stated_against_observed(drawn)
     inside, rows = agreement.num_inside, len(agreement.frame)
     number = "1 distinct answer" if drawn.num_distinct == 1 else f"{drawn.num_distinct:,} distinct answers"
@@ -177,6 +183,13 @@ def agreement_values(loaded: LoadedModel, prompt: str, controls: dict) -> Iterat
     }
 
 
+def among_values(models: Mapping[str, LoadedModel], model_name: str, prompt: str) -> Iterator[tuple]:
+    """What there is to say, and the rows of the table."""
+    loaded = model_of(models, model_name)
+    prompt_ids_of(loaded, prompt)
+    yield {"text": ""}, among_rows(greedy_among_others(loaded, prompt))
+
+
 def among_rows(results: list[AmongOthers]) -> list[list[str]]:
     return [
         [
@@ -187,9 +200,3 @@ def among_rows(results: list[AmongOthers]) -> list[list[str]]:
         ]
         for result in results
     ]
-
-
-def problem_of(error: Exception) -> str:
-    """One sentence for the person at the page. The panel shows it as text, gr.Error would as HTML."""
-    text = unescape(str(getattr(error, "message", error)).strip())
-    return f"{text[:1].upper()}{text[1:]}"

@@ -4,7 +4,6 @@ import base64
 import re
 from types import SimpleNamespace
 
-import gradio as gr
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,6 +18,7 @@ from playground.engine.model import Transformer
 from playground.engine.params import SamplingParams
 from playground.page import bar
 from playground.page.lesson import read_lesson
+from playground.page.requests import RequestError
 from playground.tabs.inside_the_cache.attention import (
     ADDED,
     NO_MASK,
@@ -171,7 +171,7 @@ def test_a_request_gets_its_layer_and_token_or_the_middle(base):
     ],
 )
 def test_a_bad_request_gets_one_sentence(base, request_):
-    with pytest.raises(gr.Error, match=r"Generate|must lie|positions") as error:
+    with pytest.raises(RequestError, match=r"Generate|must lie|positions") as error:
         ask(base, **request_)
     assert "<" not in str(error.value)  # the page shows the sentence as HTML
 

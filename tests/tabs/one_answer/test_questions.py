@@ -1,7 +1,6 @@
 """What the questions Q3 to Q11 claim, computed on numbers small enough to check by eye; and that each has its words."""
 
 import re
-import threading
 
 import pytest
 import torch
@@ -13,9 +12,10 @@ from playground.engine.sampling import next_token_distribution
 from playground.engine.trace import Trace
 from playground.models.figure import answer_figure
 from playground.models.tables import binding_stages, candidates_table, steps_table
-from playground.page.bar import run_payloads
-from playground.page.controls import ALL_OFF, DEFAULTS, sampling_params
+from playground.page.controls import ALL_OFF, DEFAULTS
 from playground.page.lesson import read_lesson
+from playground.page.recording import record_run
+from playground.page.requests import sampling_params
 from playground.page.runs import RunStore
 from playground.page.spreadsheet import csv_text
 from playground.tabs.one_answer import findings as lessons
@@ -144,7 +144,7 @@ def asked(base) -> dict[str, Asked]:
     for key, setup in read_setups().items():
         assert setup["model"] == base.name
         controls, runs = DEFAULTS | ALL_OFF | setup["settings"], RunStore()
-        *_, last = run_payloads(base, setup["prompt"], controls, threading.Event(), runs)
+        *_, last = record_run({"base": base}, runs, "base", setup["prompt"], controls)
         found[key] = Asked(base, runs.get(last["id"]).trace, sampling_params(controls), setup)
     return found
 

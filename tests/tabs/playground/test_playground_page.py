@@ -10,8 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from playground.engine.generation import generate as generate_steps
 from playground.engine.params import SamplingParams
 from playground.models.loading import LoadedModel
-from playground.page import bar
-from playground.page.bar import StopFlags
+from playground.page import recording
 from playground.page.controls import DEFAULTS
 
 
@@ -89,8 +88,8 @@ def test_a_prompt_that_cannot_be_used_gets_one_clear_sentence(browser_page: Page
     page = browser_page
     page.get_by_label("Prompt", exact=True).fill(prompt)
     page.get_by_role("button", name="Generate").click()
-    expect(page.locator(".toast-body")).to_contain_text(sentence)
-    page.locator(".toast-close").first.click()
+    expect(page.locator("#run .run-words")).to_contain_text(sentence)
+    expect(page.locator(".toast-body")).to_have_count(0)
     generate(page, "Once upon a time")  # nothing hangs afterwards
 
 
@@ -101,7 +100,7 @@ def test_two_clicks_at_once_make_one_answer(browser_page: Page, monkeypatch: pyt
         started.append(request)
         return generate_steps(*request)
 
-    monkeypatch.setattr(bar, "generate", counted)
+    monkeypatch.setattr(recording, "generate", counted)
     page.get_by_label("Prompt", exact=True).fill("Once upon a time")
     page.get_by_role("button", name="Generate").dblclick()
     expect(page.locator(".area-tokens .note")).to_contain_text(" ms")
@@ -222,6 +221,27 @@ def test_stop_also_ends_a_run_that_waits_in_line(
     assert len(started) == 2, "the run that waited stood in the same line, before this one, and never began"
 
 
+def test_who_waits_for_the_model_is_told_so_and_how_many_are_in_front(
+    chromium: Browser, page_url: str, browser_page: Page, monkeypatch: pytest.MonkeyPatch
+):
+    """With five curves before it, Generate said nothing for 47 seconds."""
+    other = chromium.new_page()
+    other.goto(page_url)
+    other.wait_for_selector("#controls input[type=range]")
+    slow_down(monkeypatch, seconds=0.05)
+    other.get_by_role("button", name="Generate").click()
+    expect(other.locator(".area-tokens .note")).to_contain_text("Writing")
+    browser_page.get_by_role("button", name="Generate").click()
+    for place in (".area-tokens .note", ".area-tokens .empty-note", "#run .run-words"):
+        expect(browser_page.locator(place)).to_have_text("Waiting for the model: 1 in front of you.")
+    expect(browser_page.locator("#generate")).to_have_attribute("aria-busy", "true")
+    other.close()  # its run ends with it
+    expect(browser_page.locator(".area-tokens .note")).to_contain_text("Writing")
+    browser_page.locator("#stop").click()
+    expect(browser_page.locator(".area-tokens .note")).to_contain_text("stopped by hand")
+    expect(browser_page.locator("#generate")).not_to_have_attribute("aria-busy", "true")
+
+
 def slow_down(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[list[int]]:
     """Every step of Generate takes this long, and no answer ends by itself. The prompts of the runs that began."""
     started = []
@@ -232,7 +252,7 @@ def slow_down(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[list[int]
             time.sleep(seconds)
             yield step
 
-    monkeypatch.setattr(bar, "generate", slow_steps)
+    monkeypatch.setattr(recording, "generate", slow_steps)
     return started
 
 
@@ -268,25 +288,6 @@ def test_another_model_brings_its_own_examples_and_leaves_a_persons_prompt_alone
 def choose_model(page: Page, name: str) -> None:
     page.get_by_label("Model", exact=True).click()
     page.get_by_role("option", name=name).click()
-
-
-def test_stop_flags_reach_their_own_session_and_are_bounded():
-    flags = StopFlags()
-    mine, theirs = flags.start("mine"), flags.start("theirs")
-    flags.stop("mine")
-    assert mine.is_set() and not theirs.is_set()
-    for visitor in range(2 * StopFlags.LIMIT):
-        flags.start(str(visitor))
-    assert len(flags._flags) <= StopFlags.LIMIT
-    flags.stop("mine")  # a session long gone: no error
-
-
-def test_a_stop_counts_for_runs_asked_for_before_it():
-    flags = StopFlags()
-    flags.stop("me", pressed_at=1000)
-    assert flags.start("me", pressed_at=900).is_set()
-    assert not flags.start("me", pressed_at=1100).is_set()
-    assert not flags.start("other", pressed_at=900).is_set()
 
 
 def test_keys_serve_a_lecturer_and_leave_typing_alone(browser_page: Page):

@@ -454,15 +454,15 @@ def test_the_mark_of_an_answer_is_named_for_the_settings_and_the_models_own_stan
     assert [trace.x[place] for trace in marks] == [pytest.approx(0.375), pytest.approx(0.625)]
 
 
-def test_a_curve_says_how_far_it_is_and_stops_where_it_is_left(chain, monkeypatch):
+def test_a_curve_says_how_far_it_is_and_stops_where_it_is_left(chain):
     """The Stop of the curve takes hold between two values; the whole pool used to be one."""
-    monkeypatch.setattr(answers_values, "TICK_SECONDS", 0)
-    values = list(curve_values(chain, ["h"], {"temperature": 1}, "temperature"))
-    figures = [place for place, value in enumerate(values) if "views" in value]
+    request = ({chain.name: chain}, chain.name, "h", {"temperature": 1, "max_new_tokens": 8}, "temperature", "")
+    values = list(curve_values(*request))
+    figures = [place for place, value in enumerate(values) if isinstance(value, dict)]
     assert len(figures) == 2 and figures[-1] == len(values) - 1
-    assert all("running" in value for place, value in enumerate(values) if place not in figures)
+    assert all(value.done <= value.of for place, value in enumerate(values) if place not in figures)
     assert figures[0] > 1 and figures[1] > figures[0] + 1
-    fed, curve = chain.model.num_fed, curve_values(chain, ["h"], {"temperature": 1}, "temperature")
+    fed, curve = chain.model.num_fed, curve_values(*request)
     next(curve)
     curve.close()
     assert chain.model.num_fed - fed < 6
@@ -472,7 +472,8 @@ def test_a_curve_says_how_far_it_is_and_stops_where_it_is_left(chain, monkeypatc
 def test_no_csv_of_the_tab_holds_a_cell_that_a_spreadsheet_runs(chain, prompt):
     answers = draw_answer_set(chain, prompt, SamplingParams(), 6)
     answers = replace(answers, answers=tuple(replace(answer, text=prompt) for answer in answers.answers))
-    *_, curve = curve_values(chain, [prompt], {"temperature": 1}, "temperature")
+    controls = {"temperature": 1, "max_new_tokens": 8}
+    *_, curve = curve_values({chain.name: chain}, chain.name, prompt, controls, "temperature", "")
     texts = [answers_values.answers_csv(answers), *(view["csv"] for view in curve["views"].values())]
     texts.append(csv_text(stated_against_observed(answers).frame))
     for text in texts:

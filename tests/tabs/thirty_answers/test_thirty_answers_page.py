@@ -136,7 +136,7 @@ def test_stop_ends_the_drawing_of_a_curve(tab: Page, monkeypatch: pytest.MonkeyP
     with monkeypatch.context() as patch:
         patch.setattr(answers_values, "drawing", slow_drawing)
         tab.get_by_role("button", name="Draw the curve").click()
-        expect(words).to_contain_text("answers are complete")
+        expect(words).to_contain_text("of 270")
         tab.locator("#answers-stop-curve").click()
         expect(words).to_have_text("Stopped.")
         pressed.set()

@@ -1,0 +1,99 @@
+"""Binds work to the page's events: a place in the line, and what the page is told until it ends.
+
+What a panel hears, under "job" in its value: {"number", "state"}, the state being queued (with "ahead"), running (with
+"progress", if known), then one of done, stopped, failed (with "problem", one sentence). jobs.js says it in words.
+"""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from functools import partial
+from typing import Any
+
+import gradio as gr
+from gradio.events import Dependency
+
+from playground.page.line import Line, Work
+
+QUIET = {"show_progress": "hidden", "api_visibility": "private"}
+_NUMBERED = """(...all) => {{
+  {before}
+  return [...all.slice(0, {count}), (window.jobNumber = (window.jobNumber ?? 0) + 1)];
+}}"""
+_NEWEST = "() => [window.jobNumber ?? 0]"
+
+
+class Jobs:
+    """Binds work to the page's events. Made inside gr.Blocks."""
+
+    def __init__(self) -> None:
+        self.line = Line()
+        self._number = gr.HTML(visible=False)  # carries the number of a request that a button makes
+
+    def on(
+        self,
+        triggers: Callable | Sequence[Callable],
+        work: Callable[..., Work],
+        inputs: gr.components.Component | Sequence[gr.components.Component] = (),
+        outputs: gr.components.Component | Sequence[gr.components.Component] = (),
+        *,
+        name: str,
+        long: bool = False,
+        asks: bool = False,
+        told: int = 1,
+        js: str | None = None,
+        trigger_mode: str | None = None,
+    ) -> Dependency:
+        """Runs `work(*values of the inputs)` in the line.
+
+        The first output, or as many as `told` says, are panels that hear of the job. Work yields a dict for the first,
+        or a tuple with a value for each output, None for those that stay. asks: the first input is a panel that has put
+        "number" into its question. js: a function that the page calls when the event happens.
+        """
+        inputs = list(inputs) if isinstance(inputs, Sequence) else [inputs]
+        outputs = list(outputs) if isinstance(outputs, Sequence) else [outputs]
+
+        async def run(request: gr.Request, *values: Any) -> AsyncIterator[Any]:
+            question = values[0] if asks and isinstance(values[0], dict) else {}
+            given, number = (values, question.get("number")) if asks else (values[:-1], values[-1])
+            made = _made(work, given)
+            news = self.line.told(made, visitor_of(request), _number(number), name, long)
+            try:
+                async for job, payload in news:
+                    shown = payload if isinstance(payload, tuple) else (payload, *[None] * (len(outputs) - 1))
+                    sent = [{**(each or {}), "job": job} for each in shown[:told]]
+                    sent += [gr.skip() if each is None else each for each in shown[told:]]
+                    yield sent[0] if len(sent) == 1 else tuple(sent)
+            finally:
+                await news.aclose()
+
+        numbered = {} if asks else {"js": _NUMBERED.format(count=len(inputs), before=f"({js})();" if js else "")}
+        bind = partial(gr.on, triggers) if isinstance(triggers, Sequence) else triggers
+        return bind(
+            run,
+            inputs if asks else [*inputs, self._number],
+            outputs,
+            concurrency_limit=None,
+            trigger_mode=trigger_mode,
+            **numbered,
+            **QUIET,
+        )
+
+    def stop(self, button: gr.Button, *names: str) -> Dependency:
+        """The button ends what this visitor has asked for until now: all of it, or only work of these names."""
+
+        async def on_stop(request: gr.Request, number: Any) -> None:
+            self.line.stop(visitor_of(request), _number(number), names or ("",))
+
+        return button.click(on_stop, self._number, None, js=_NEWEST, queue=False, **QUIET)
+
+
+def _made(work: Callable[..., Work], values: Sequence[Any]) -> Work:
+    """The work, not begun: what is wrong with the request is found in the line too."""
+    yield from work(*values)
+
+
+def visitor_of(request: gr.Request) -> str:
+    return request.session_hash or "nobody"
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53 else 0

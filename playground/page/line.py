@@ -1,0 +1,289 @@
+"""The line in front of the model: who is next, how it goes, and how it ends.
+
+Work is a plain generator. It yields what the page is to show, `Progress`, or None where nothing is new; between two
+yields nobody else uses the model, so a step is timed undisturbed. One thread does all of it, a step at a time: torch
+never runs twice at once. Short work goes first; long work lets it pass every PIECE_SECONDS.
+"""
+
+import asyncio
+import logging
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
+from contextlib import aclosing, suppress
+from dataclasses import dataclass, field
+from html import unescape
+from typing import Any, TypeVar
+
+import gradio as gr
+
+from playground.page.requests import RequestError, sentence
+
+PIECE_SECONDS = 0.25  # a long job keeps the model for so long, then lets short ones pass
+LONGEST_REST = 3.0  # seconds: after so much short work a long job gets a piece, or a class would never let it end
+BEAT_SECONDS = 5.0  # a job speaks at least so often: Gradio notices a closed tab when there is something to send
+LOOK_SECONDS = 1.0  # who waits far back looks so often how many are in front; the first few are told at once
+TOLD_AT_ONCE = 3
+PLACES = 2  # of one visitor, for short work and for long
+MOST_JOBS = 400  # of everybody
+MOST_STOPS = 1000  # remembered; the oldest are forgotten
+QUEUED, RUNNING, DONE, STOPPED, FAILED = "queued", "running", "done", "stopped", "failed"
+
+TOO_MANY = "Two requests of this page are under way already: wait for one, or press Stop."
+FULL = "Too many people are waiting for the model. Try again in a minute."
+BROKEN = "Something went wrong on the server. Try again; its log says what it was."
+
+Work = Generator[Any, None, Any]
+
+Returned = TypeVar("Returned")
+
+log = logging.getLogger(__name__)
+
+
+class StoppedError(Exception):
+    """Thrown into work that was stopped, at its last yield. Work that catches it may yield what it has until then."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    done: float
+    of: float
+
+
+@dataclass(eq=False)
+class Job:
+    """A place in the line."""
+
+    work: Work
+    visitor: str
+    number: int  # the page counts its requests
+    name: str = ""  # what it does: a visitor's newer job of that name takes the older one's place
+    long: bool = False
+    state: str = QUEUED
+    stopping: bool = False  # Stop was pressed, or nobody listens any more
+    knows: bool = False  # the work has been told so
+    progress: Progress | None = None
+    problem: str = ""
+    payload: Any = None  # that the page has not been sent
+    wake: Callable[[], None] = field(default=lambda: None)  # the listener, from any thread
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in (DONE, STOPPED, FAILED)
+
+
+class Line:
+    """Who is next at the model. One thread works; any thread, or event loop, may ask."""
+
+    def __init__(self) -> None:
+        self._jobs: list[Job] = []  # in order of arrival
+        self._stops: dict[tuple[str, str], int] = {}  # visitor and name: the newest number that is stopped
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._current: Job | None = None
+        self._since = self._last_long = 0.0  # when the current job got the model, and when a long one last had it
+
+    async def told(
+        self, work: Work, visitor: str, number: int, name: str = "", long: bool = False
+    ) -> AsyncIterator[tuple[dict, Any]]:
+        """(job, payload) as it goes, the payload None where there is none. Closing this iterator ends the job.
+
+        At its end the job comes with its last payload once more: who hears only the newest misses nothing.
+        """
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            with suppress(RuntimeError):  # the server was closed
+                loop.call_soon_threadsafe(news.set)
+
+        job = Job(work, visitor, number, name, long, wake=wake)
+        self.enter(job)
+        beat, before, last, spoke_at = 0, None, None, loop.time()
+        try:
+            while True:
+                with self._changed:
+                    news.clear()
+                    said, payload, is_over = self._said(job), job.payload, job.is_over
+                    job.payload = None
+                last = _merged(last, payload)
+                if is_over and job.state != FAILED:
+                    payload = last
+                if payload is not None or said != before:
+                    spoke_at = loop.time()
+                    yield {**said, "beat": beat}, payload
+                before = said
+                if is_over:
+                    return
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(news.wait(), LOOK_SECONDS)
+                if loop.time() - spoke_at > BEAT_SECONDS:
+                    beat, before = beat + 1, None
+        finally:
+            self._end(job)
+
+    async def result(self, work: Work, visitor: str, name: str = "", long: bool = False) -> Any:
+        """The last payload of the work. Raises RequestError where it fails."""
+        last = None
+        async with aclosing(self.told(work, visitor, 0, name, long)) as news:
+            async for job, payload in news:
+                last = last if payload is None else payload
+                if job["state"] == FAILED:
+                    raise RequestError(job["problem"])
+        return last
+
+    def enter(self, job: Job) -> None:
+        with self._changed:
+            of_visitor = [each for each in self._jobs if each.visitor == job.visitor and not each.stopping]
+            for older in [each for each in of_visitor if job.name and each.name == job.name]:
+                of_visitor.remove(older)
+                self._stop(older)
+            if any(job.number <= self._stops.get((job.visitor, name), -1) for name in ("", job.name)):
+                job.state = STOPPED
+            elif sum(each.long == job.long for each in of_visitor) >= PLACES:
+                job.state, job.problem = FAILED, TOO_MANY
+            elif len(self._jobs) >= MOST_JOBS:
+                job.state, job.problem = FAILED, FULL
+            else:
+                self._jobs.append(job)
+                self._wake_worker()
+
+    def stop(self, visitor: str, number: int, names: Sequence[str] = ("",)) -> None:
+        """Ends all work of these names ("": all) that the visitor asked for up to that number, on its way or not."""
+        with self._changed:
+            for name in names:
+                keep_newest(self._stops, (visitor, name), max(number, self._stops.get((visitor, name), -1)), MOST_STOPS)
+            for job in list(self._jobs):
+                if job.visitor == visitor and job.number <= number and ("" in names or job.name in names):
+                    self._stop(job)
+
+    def __len__(self) -> int:
+        return len(self._jobs)
+
+    def _end(self, job: Job) -> None:
+        with self._changed:
+            self._stop(job)
+
+    def _stop(self, job: Job) -> None:
+        job.stopping = True
+        if job in self._jobs and job.state == QUEUED:
+            self._over(job, STOPPED)
+
+    def _over(self, job: Job, state: str, problem: str = "") -> None:
+        if job in self._jobs:
+            self._jobs.remove(job)
+        job.state, job.problem = state, problem
+        if job is self._current:
+            self._current = None
+        for each in (job, *self._jobs[:TOLD_AT_ONCE]):
+            each.wake()
+
+    def _said(self, job: Job) -> dict:
+        said: dict[str, Any] = {"number": job.number, "state": job.state}
+        if job.state == QUEUED:
+            said["ahead"] = self._ahead(job)
+        if job.state == RUNNING and job.progress:
+            said["progress"] = {"done": job.progress.done, "of": job.progress.of}
+        if job.state == FAILED:
+            said["problem"] = job.problem
+        return said
+
+    def _ahead(self, job: Job) -> int:
+        """Short work goes before long work."""
+        before = self._jobs[: self._jobs.index(job)]
+        if not job.long:
+            return sum(not each.long for each in before)
+        return sum(not each.long for each in self._jobs) + sum(each.long for each in before)
+
+    def _wake_worker(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="model", daemon=True)
+            self._thread.start()
+        self._changed.notify_all()
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._jobs:
+                    self._changed.wait()
+                job = self._current = self._next(time.perf_counter())
+                if job.state == QUEUED:
+                    job.state = RUNNING
+                    job.wake()
+                stop_now = job.stopping and not job.knows
+                job.knows |= stop_now
+            self._advance(job, stop_now)
+
+    def _next(self, now: float) -> Job:
+        current = self._current
+        told = next((job for job in self._jobs if job.stopping and not job.knows), None)
+        if told is not None:  # it is quick to say so
+            return told
+        if current is not None and (not current.long or now - self._since < PIECE_SECONDS):
+            return current
+        if current is not None:
+            self._last_long = now
+        short = next((job for job in self._jobs if not job.long), None)
+        long = next((job for job in self._jobs if job.long), None)
+        self._since = now
+        if short is None:
+            return long
+        if long is None:
+            self._last_long = now
+            return short
+        return long if now - self._last_long > LONGEST_REST else short
+
+    def _advance(self, job: Job, stop_now: bool) -> None:
+        """One step of the work; what it says, or its end."""
+        end = None
+        try:
+            item = job.work.throw(StoppedError()) if stop_now else next(job.work)
+        except (StopIteration, StoppedError):
+            end = (STOPPED if job.knows else DONE, "")
+        except (gr.Error, ValueError) as error:
+            end = (FAILED, problem_of(error))
+        except Exception:
+            log.exception("work of a job")
+            end = (FAILED, BROKEN)
+        with self._changed:
+            if end:
+                self._over(job, *end)
+            elif isinstance(item, Progress):
+                job.progress = item
+                job.wake()
+            elif item is not None:
+                job.payload = _merged(job.payload, item)
+                job.wake()
+
+
+def _merged(before: Any, now: Any) -> Any:
+    """What the page is to show after both: None, alone or in a tuple, leaves what was there."""
+    if now is None:
+        return before
+    if not isinstance(now, tuple) or not isinstance(before, tuple):
+        return now
+    return tuple(old if new is None else new for old, new in zip(before, now, strict=True))
+
+
+def problem_of(error: Exception) -> str:
+    """One sentence. gr.Error holds HTML; the page shows text."""
+    return sentence(unescape(error.message) if isinstance(error, gr.Error) else str(error))
+
+
+def keep_newest(store: dict, key: Any, value: object, limit: int) -> None:
+    """Puts `value` in as the newest; the oldest go, so that a closed tab leaves nothing behind."""
+    store.pop(key, None)
+    while len(store) >= limit:
+        store.pop(next(iter(store)))
+    store[key] = value
+
+
+def in_steps(
+    steps: Generator[Any, None, Returned], of: float | None = None
+) -> Generator[Progress | None, None, Returned]:
+    """Work that counts what is done of `of` and returns something: the count is told, or without `of` nothing."""
+    while True:
+        try:
+            done = next(steps)
+        except StopIteration as end:
+            return end.value
+        yield None if of is None else Progress(done, of)

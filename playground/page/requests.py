@@ -1,0 +1,121 @@
+"""What comes in from outside, checked: a right value comes out, or RequestError with one sentence."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from html import escape
+from typing import Any, TypeVar
+
+import gradio as gr
+from pydantic import BaseModel, ValidationError
+
+from playground.engine.arguments import whole_number
+from playground.engine.params import SamplingParams
+from playground.models.text import LoadedModel
+from playground.page.controls import DEFAULTS, MOST_NEW_TOKENS, MOST_SEED
+
+MOST_LETTERS_A_TOKEN = (
+    64  # a prompt longer than that many letters a position can't fit: it is not tokenised to find out
+)
+MOST_LETTERS_SAID = 300  # of a sentence: it may quote what was sent
+
+Question = TypeVar("Question", bound=BaseModel)
+
+
+class RequestError(ValueError):
+    """What was asked for can't be had; its words are for the person at the page."""
+
+
+def sentence(text: str) -> str:
+    """With a capital and a full stop, and not longer than one reads. Text, not HTML."""
+    text = text.strip().encode("utf-8", "backslashreplace").decode()
+    if len(text) > MOST_LETTERS_SAID:
+        text = f"{text[: MOST_LETTERS_SAID - 1]}…"
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
+def checked(kind: type[Question], value: Any) -> Question:
+    """A panel's question as the pydantic model says it should be; JSON's types are not turned into each other."""
+    try:
+        return kind.model_validate({} if value is None else value, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        name = ".".join(str(part) for part in first["loc"]) or "the question"
+        raise RequestError(sentence(f"{name}: {first['msg']}")) from None
+
+
+def model_of(models: Mapping[str, LoadedModel], name: Any) -> LoadedModel:
+    loaded = models.get(name) if isinstance(name, str) else None
+    if loaded is None:
+        raise RequestError(f"There is no such model on this page: there are {', '.join(models)}.")
+    return loaded
+
+
+def prompt_ids_of(loaded: LoadedModel, prompt: Any) -> list[int]:
+    """Token ids of what is in the box."""
+    prompt, room = text_of(prompt), loaded.model.config.max_positions
+    if len(prompt) > MOST_LETTERS_A_TOKEN * room:
+        raise RequestError(f"The prompt has {len(prompt):,} letters; {loaded.name} reads far fewer. Shorten it.")
+    ids = loaded.prompt_ids(prompt)
+    if len(ids) > room - 1:
+        raise RequestError(f"The prompt has {len(ids):,} tokens; {loaded.name} reads at most {room - 1:,}. Shorten it.")
+    return ids
+
+
+def text_of(prompt: Any) -> str:
+    if prompt is None:
+        return ""
+    if not isinstance(prompt, str):
+        raise RequestError("The prompt must be text.")
+    try:
+        prompt.encode()
+    except UnicodeEncodeError:
+        raise RequestError("The prompt holds half of a character: delete it and write it again.") from None
+    return prompt
+
+
+def sampling_params(controls: Any) -> SamplingParams:
+    """The settings of the sliders. Raises ValueError."""
+    known = {field.name for field in fields(SamplingParams)}
+    return page_params({key: value for key, value in _settings(controls).items() if key in known})
+
+
+def page_params(settings: dict[str, Any]) -> SamplingParams:
+    """Settings that the browser can carry. Raises as SamplingParams does."""
+    whole_number("seed", settings.get("seed", 0), 0, MOST_SEED)
+    return SamplingParams(**settings)
+
+
+def new_tokens(controls: Any) -> int:
+    """How many tokens to write at most. Raises ValueError."""
+    return whole_number("New tokens", _settings(controls).get("max_new_tokens"), 1, MOST_NEW_TOKENS)
+
+
+def whole(name: str, value: Any, low: int, high: int) -> int:
+    """A whole number of JSON, where 3.0 is one too. Raises ValueError."""
+    return whole_number(name, int(value) if isinstance(value, float) and value.is_integer() else value, low, high)
+
+
+def known_settings(controls: Any) -> dict[str, Any]:
+    """Checked and built from known names: what goes back to the page must not hold what else was sent. May raise."""
+    return asdict(sampling_params(controls)) | {"max_new_tokens": new_tokens(controls)}
+
+
+def _settings(controls: Any) -> dict:
+    if controls is None:
+        return DEFAULTS
+    if not isinstance(controls, dict):
+        raise RequestError("The settings must be given by their names.")
+    return controls
+
+
+@contextmanager
+def readable_errors() -> Iterator[None]:
+    """For handlers outside the line: what is refused reaches the visitor as one sentence."""
+    try:
+        yield
+    except gr.Error:  # a ValueError too
+        raise
+    except (TypeError, ValueError) as error:
+        # Gradio shows the words of an error as HTML, and they may quote what a visitor sent: here they are text.
+        raise gr.Error(escape(sentence(str(error))), print_exception=False) from None

@@ -1,0 +1,179 @@
+"""Jobs over HTTP, as the front end asks for them: what is told, Stop, wrong types, and a connection that is gone."""
+
+import http.client
+import json
+import threading
+import uuid
+from collections.abc import Iterator
+from types import SimpleNamespace
+from urllib.parse import urlparse
+
+import gradio as gr
+import pytest
+
+from playground.page import line as line_module
+from playground.page.jobs import Jobs
+
+
+class Client:
+    """One tab of a browser: it joins the queue and reads what it is told."""
+
+    def __init__(self, url: str, fns: dict[str, int]) -> None:
+        self.address, self.session, self.fns = urlparse(url).netloc, uuid.uuid4().hex, fns
+
+    def join(self, name: str, *values) -> str:
+        body = {"data": values, "fn_index": self.fns[name], "session_hash": self.session}
+        return self._post("/gradio_api/queue/join", body)["event_id"]
+
+    def call(self, name: str, *values) -> dict:
+        """Past the queue, as Stop goes."""
+        body = {"data": values, "fn_index": self.fns[name], "session_hash": self.session}
+        return self._post("/gradio_api/run/predict", body)
+
+    def _post(self, path: str, body: dict) -> dict:
+        connection = http.client.HTTPConnection(self.address, timeout=20)
+        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
+        answer = json.loads(connection.getresponse().read())
+        connection.close()
+        return answer
+
+    def listen(self) -> http.client.HTTPResponse:
+        self.connection = http.client.HTTPConnection(self.address, timeout=20)
+        self.connection.request("GET", f"/gradio_api/queue/data?session_hash={self.session}")
+        return self.connection.getresponse()
+
+    def leave(self, stream: http.client.HTTPResponse) -> None:
+        stream.close()
+        self.connection.close()
+
+
+def messages(stream: http.client.HTTPResponse) -> Iterator[dict]:
+    for line in stream:
+        if line.startswith(b"data:"):
+            yield json.loads(line[5:])
+
+
+def last_value(stream: http.client.HTTPResponse) -> dict:
+    """Of the only output, when the event has ended."""
+    for message in messages(stream):
+        if message["msg"] == "process_completed":
+            return message["output"]["data"][0]
+    raise AssertionError("the stream ended before the event did")
+
+
+def first_job(stream: http.client.HTTPResponse) -> dict:
+    return next(m for m in messages(stream) if m["msg"] == "process_generating")["output"]["data"][0]["job"]
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[SimpleNamespace]:
+    """A page with one button: its work goes on until `gate` is open, and says what it was given."""
+    seen = SimpleNamespace(gate=threading.Event(), running=threading.Event(), ended=[], given=[])
+
+    def work(text, settings):
+        seen.given.append((text, settings))
+        try:
+            while not seen.gate.is_set():
+                seen.running.set()
+                seen.gate.wait(0.01)
+                yield None
+            yield {"text": f"{text}!"}
+        finally:
+            seen.ended.append(text)
+
+    with gr.Blocks() as demo:
+        start, stop, text, settings, shown = gr.Button(), gr.Button(), gr.Textbox(), gr.HTML(), gr.HTML()
+        jobs = Jobs()
+        jobs.on(start.click, work, [text, settings], shown, name="work")
+        jobs.stop(stop)
+    _app, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, max_threads=200)
+    seen.line = jobs.line
+    seen.new = lambda: Client(url, dict(zip(("start", "stop"), demo.fns, strict=True)))
+    yield seen
+    seen.gate.set()
+    demo.close()
+
+
+@pytest.fixture(autouse=True)
+def closed_gate(page: SimpleNamespace):
+    page.gate.clear(), page.running.clear()
+    page.ended.clear(), page.given.clear()
+    yield
+    page.gate.set()
+    until(lambda: len(page.line) == 0)
+
+
+def until(condition) -> None:
+    pause = threading.Event()
+    for _ in range(4000):
+        if condition():
+            return
+        pause.wait(0.005)
+    raise AssertionError("it never came")
+
+
+def test_the_page_is_told_how_a_job_goes_and_gets_what_it_made(page: SimpleNamespace):
+    client = page.new()
+    client.join("start", "hello", None, 7)
+    stream = client.listen()
+    page.gate.set()
+    value = last_value(stream)
+    assert value["text"] == "hello!" and value["job"] == {"number": 7, "state": "done", "beat": value["job"]["beat"]}
+    assert page.given == [("hello", None)]
+
+
+def test_a_visitor_who_waits_is_told_at_once(page: SimpleNamespace):
+    first, second = page.new(), page.new()
+    first.join("start", "one", None, 1)
+    assert page.running.wait(20)
+    second.join("start", "two", None, 1)
+    told = first_job(second.listen())
+    assert (told["state"], told["ahead"]) == ("queued", 1)
+
+
+def test_a_closed_tab_frees_the_model_while_it_runs_and_while_it_waits(
+    page: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(line_module, "BEAT_SECONDS", 0.2)
+    monkeypatch.setattr(line_module, "LOOK_SECONDS", 0.1)
+    first, second, third = page.new(), page.new(), page.new()
+    first.join("start", "one", None, 1)
+    one = first.listen()
+    assert page.running.wait(20)
+    second.join("start", "two", None, 1)
+    two = second.listen()
+    assert first_job(two)["state"] == "queued"
+    third.join("start", "three", None, 1)
+    three = third.listen()
+    assert first_job(three)["ahead"] == 2
+    second.leave(two)
+    until(lambda: len(page.line) == 2)
+    first.leave(one)
+    until(lambda: page.ended == ["one"])
+    page.gate.set()
+    assert last_value(three)["text"] == "three!"
+    assert [text for text, _ in page.given] == ["one", "three"], "the second was gone before its turn"
+
+
+def test_stop_is_ordered_by_the_server(page: SimpleNamespace):
+    client, other = page.new(), page.new()
+    client.join("start", "mine", None, 1)
+    other.join("start", "theirs", None, 1)
+    mine, theirs = client.listen(), other.listen()
+    assert page.running.wait(20)
+    client.call("stop", 2)
+    assert last_value(mine)["job"]["state"] == "stopped"
+    client.join("start", "late", None, 2)  # it left the page before Stop did
+    assert last_value(client.listen())["job"]["state"] == "stopped"
+    page.gate.set()
+    assert last_value(theirs)["text"] == "theirs!"
+
+
+@pytest.mark.parametrize("number", [None, {}, "7", -1, 1.5, True, 10**400, [1]])
+def test_a_request_without_a_usable_number_is_a_request(page: SimpleNamespace, number):
+    client = page.new()
+    page.gate.set()
+    client.join("start", "text", None, number)
+    value = last_value(client.listen())
+    assert value["text"] == "text!" and value["job"]["number"] == 0
+    client.call("stop", number)
