@@ -117,7 +117,8 @@ def payload(run: Run, logits_from: int | None = 0, **more: Any) -> dict:
 
 
 def _packed(logits: torch.Tensor) -> str:
-    """float32, little-endian, as base64."""
+    """float32, little-endian, as base64. Half the bytes would not do: from float16, 17 of 2,560 steps of a real answer
+    kept other tokens, and every third one showed another percentage."""
     return base64.b64encode(logits.numpy().astype("<f4").tobytes()).decode()
 
 

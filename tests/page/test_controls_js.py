@@ -1,32 +1,19 @@
 """What the boxes and the top-k slider make of a hand, in node: no browser is needed for it."""
 
-import json
-import subprocess
 from math import log
-from pathlib import Path
 
 import pytest
+from node import in_node
 
 from playground.page.controls import stage_table
 
-SCRIPTS = Path(__file__).parents[2] / "playground" / "page" / "js"
 BOX = {"label": "Box", "min": 0, "max": 2, "whole": False}
 WHOLE = {"label": "Box", "min": 0, "max": 6400, "whole": True}
 
 
-def in_node(script: str, *given) -> object:
-    """What `script`, which sees `controls`, `stages` with the table in it, and `given`, makes of them."""
-    code = f"""
-        const [controls, stages] = await Promise.all(process.argv.slice(1, 3).map((url) => import(url)));
-        const [table, given] = JSON.parse(process.argv[3]);
-        stages.useTable(table);
-        console.log(JSON.stringify({script}));
-    """
-    urls = [(SCRIPTS / name).as_uri() for name in ("controls.js", "stage_table.js")]
-    command = ["node", "--input-type=module", "-e", code, *urls, json.dumps([stage_table(), given])]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+def made_of(expression: str, *given) -> object:
+    """What an expression, which sees `controls`, `stages` with the table in it, and `given`, makes of them."""
+    return in_node(f"return {expression};", given, controls="page/js/controls.js")
 
 
 @pytest.mark.parametrize("vocab_size", [61, 6400, 151_936])
@@ -37,7 +24,7 @@ def test_every_k_finds_a_position_of_the_slider_that_means_nearly_the_same(vocab
         return [position, controls.topKAt(Math.round(position), given[1])];
     })"""
     ks = sorted({*range(1, min(vocab_size, 7000) + 1), *range(1, vocab_size, 97), vocab_size})
-    pairs = in_node(script, ks, vocab_size)
+    pairs = made_of(script, ks, vocab_size)
     for k, (position, again) in zip(ks, pairs, strict=True):
         assert 1 <= position <= 200
         assert abs(log(again / k)) <= log(vocab_size) / 199 / 2 + log(1 + 0.5 / again) + 1e-9, k
@@ -46,10 +33,10 @@ def test_every_k_finds_a_position_of_the_slider_that_means_nearly_the_same(vocab
 
 @pytest.mark.parametrize("vocab_size", [61, 6400])
 def test_the_ends_of_the_slider_are_off_one_and_the_vocabulary(vocab_size):
-    at = in_node("given[0].map((position) => controls.topKAt(position, given[1]))", [0, 1, 200], vocab_size)
+    at = made_of("given[0].map((position) => controls.topKAt(position, given[1]))", [0, 1, 200], vocab_size)
     assert at == [0, 1, vocab_size]
     ks = [0, 1, vocab_size, vocab_size + 1, -3]
-    assert in_node("given[0].map((k) => controls.topKPosition(k, given[1]))", ks, vocab_size) == [0, 1, 200, 200, 0]
+    assert made_of("given[0].map((k) => controls.topKPosition(k, given[1]))", ks, vocab_size) == [0, 1, 200, 200, 0]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +54,7 @@ def test_the_ends_of_the_slider_are_off_one_and_the_vocabulary(vocab_size):
 )
 def test_a_number_is_read_with_a_point_a_comma_and_spaces(text, spec, value):
     spec = {key: each for key, each in spec.items() if each is not None}
-    assert in_node("controls.readNumber(given[0], given[1])", text, spec) == {"value": value}
+    assert made_of("controls.readNumber(given[0], given[1])", text, spec) == {"value": value}
 
 
 @pytest.mark.parametrize(
@@ -78,12 +65,12 @@ def test_a_number_is_read_with_a_point_a_comma_and_spaces(text, spec, value):
 def test_what_is_no_such_number_is_one_sentence_with_the_range(text, spec):
     kind = "a whole number" if spec["whole"] else "a number"
     sentence = f"Box must be {kind} from 0 to {spec['max']}."
-    assert in_node("controls.readNumber(given[0], given[1])", text, spec) == {"problem": sentence}
+    assert made_of("controls.readNumber(given[0], given[1])", text, spec) == {"problem": sentence}
 
 
 def test_there_is_a_slider_with_words_for_every_setting_of_the_table():
     """A new sampler without words would stand on the page under the name of its field."""
-    offered = in_node("controls.sliders(given[0])", 6400)
+    offered = made_of("controls.sliders(given[0])", 6400)
     assert [slider["key"] for slider in offered["main"]] == ["temperature", "top_p", "top_k"]
     more = ["top_n_sigma", "min_p", "typical_p", "repetition_penalty", "presence_penalty", "frequency_penalty"]
     assert sorted(slider["key"] for slider in offered["more"]) == sorted(more)
@@ -98,13 +85,13 @@ def test_there_is_a_slider_with_words_for_every_setting_of_the_table():
 
 def test_the_page_offers_the_rules_that_python_knows():
     rules = stage_table()["rules"]
-    assert in_node("stages.ruleNames()") == list(rules)
+    assert made_of("stages.ruleNames()") == list(rules)
     for name, rule in rules.items():
-        assert in_node("stages.ruleOf({ rule: given[0] })", name) == {**rule, "order": list(rule["order"])}
+        assert made_of("stages.ruleOf({ rule: given[0] })", name) == {**rule, "order": list(rule["order"])}
 
 
 def test_a_stage_is_on_when_one_of_its_settings_is_not_off():
     off = {each["field"]: each["off"] for stage in stage_table()["stages"].values() for each in stage}
     ask = "stages.stageNames().filter((name) => stages.isOn(name, given[0]))"
-    assert in_node(ask, off) == in_node(ask, {}) == []
-    assert in_node(ask, off | {"presence_penalty": 0.1, "typical_p": 0}) == ["penalty", "typical-p"]
+    assert made_of(ask, off) == made_of(ask, {}) == []
+    assert made_of(ask, off | {"presence_penalty": 0.1, "typical_p": 0}) == ["penalty", "typical-p"]

@@ -1,50 +1,33 @@
 """The browser's arithmetic (page/js/reread.js) is held against Python's: same tokens kept, chosen and ranked."""
 
-import json
 import random
-import subprocess
 from dataclasses import asdict
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 from conftest import recorded
+from node import in_node
 
 from playground.engine.params import SamplingParams
 from playground.engine.stages import RULES
 from playground.engine.trace import Reread, Trace
 from playground.models.tables import trace_frame
-from playground.page.controls import stage_table
 
-SCRIPT = Path(__file__).parents[2] / "playground" / "page" / "js" / "reread.js"
-
-# Reads the table and cases, writes what the browser makes of them. JSON has no -inf: null stands for it.
+# JSON has no -inf: null stands for it.
 DRIVER = """
-import { readFileSync } from "node:fs";
-const { rankRun, reread, rereadStep, useTable } = await import(process.argv[1]);
-const { table, jobs } = JSON.parse(readFileSync(0));
-useTable(table);
-const plain = (value) => ArrayBuffer.isView(value) ? Array.from(value)
-  : Array.isArray(value) ? value.map(plain)
-  : value && typeof value === "object" ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, plain(v)]))
-  : value;
-const out = jobs.map(({ run, cases }) => {
+return given.map(({ run, cases }) => {
   run.logits = Float32Array.from(run.logits, (logit) => logit ?? -Infinity);
-  rankRun(run);
-  return cases.map(({ params, step }) => plain({ ...reread(run, params), step: rereadStep(run, params, step) }));
+  browser.rankRun(run);
+  const { reread, rereadStep } = browser;
+  return cases.map(({ params, step }) => ({ ...reread(run, params), step: rereadStep(run, params, step) }));
 });
-console.log(JSON.stringify(out));
 """
 
 
 def run_browser_side(jobs: list[dict]) -> list[list[dict]]:
-    command = ["node", "--input-type=module", "-e", DRIVER, SCRIPT.as_uri()]
-    given = json.dumps({"table": stage_table(), "jobs": jobs})
-    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return in_node(DRIVER, jobs, browser="page/js/reread.js")
 
 
 def job(trace: Trace, cases: list[tuple[SamplingParams, int]]) -> dict:
@@ -196,21 +179,43 @@ def test_a_low_temperature_after_typical_p_shares_out_what_it_left():
 
 
 SPLICE = """
-const { rankRun, spliceRank, reread, useTable } = await import(process.argv[1]);
-useTable(JSON.parse(process.argv[2]));
-const vocabSize = 50, numSteps = 9, logits = Float32Array.from({ length: 450 }, (_, i) => Math.sin(i * i) * 5);
-const tokenIds = Array.from({ length: 9 }, (_, i) => i * 5), uniforms = tokenIds.map((id) => id / 50);
-const run = () => ({ numSteps, vocabSize, logits, tokenIds, uniforms, promptIds: [1] });
-const base = { ...run(), numSteps: 6, logits: logits.subarray(0, 300), tokenIds: [0, 5, 10, 1, 2, 3] };
-const params = { temperature: 0.7, top_p: 0.8 };
-const told = (run) => JSON.stringify([run.order.ranking, run.order.places, reread(run, params)]);
-for (const shared of [0, 3, 6]) console.log(told(spliceRank(run(), base, shared)) === told(rankRun(run())));
+const { rankRun, spliceRank, reread, rereadStep } = browser;
+const random = (seed) => () => (seed = (seed * 16807) % 2147483647) / 2147483647;
+const draw = random(7), vocabSize = 50, made = [];
+const runOf = (logits, tokenIds) => ({
+  numSteps: tokenIds.length, vocabSize, logits, tokenIds, promptIds: [1], uniforms: tokenIds.map(draw),
+  forced: new Set(),
+});
+const some = (count) => Float32Array.from({ length: count }, () => Math.round(draw() * 20) / 4);
+for (let round = 0; round < 40; round += 1) {
+  const steps = 1 + Math.floor(draw() * 8), shared = Math.floor(draw() * (steps + 1)), more = Math.floor(draw() * 6);
+  if (shared + more === 0) continue;
+  const ids = (count) => Array.from({ length: count }, () => Math.floor(draw() * vocabSize));
+  const base = rankRun(runOf(some(steps * vocabSize), ids(steps)));
+  const kept = Math.max(shared - 1, 0); // the last shared step may have another token: it was forced
+  const tokenIds = [...base.tokenIds.slice(0, kept), ...ids(shared + more - kept)];
+  const logits = new Float32Array(tokenIds.length * vocabSize);
+  logits.set(base.logits.subarray(0, shared * vocabSize));
+  logits.set(some(more * vocabSize), shared * vocabSize);
+  const spliced = spliceRank(runOf(logits, tokenIds), base, shared);
+  const whole = rankRun({ ...spliced, order: undefined });
+  const same = (name) => spliced.order[name].every((value, place) => value === whole.order[name][place]);
+  made.push(["ranking", "scores", "places"].every(same) && spliced.order.places.length === tokenIds.length);
+}
+const run = rankRun(runOf(some(4 * vocabSize), [1, 2, 3, 4]));
+const params = { temperature: 1 };
+const parts = reread(run, params).firstDifference;
+run.forced.add(parts);
+return { made, forcedIsNoDifference: reread(run, params).firstDifference !== parts,
+  again: rereadStep(run, params, 1) === rereadStep(run, params, 1),
+  other: rereadStep(run, params, 1) !== rereadStep(run, { temperature: 0.5 }, 1) };
 """
 
 
-def test_a_run_that_shares_its_beginning_is_ranked_as_if_alone():
-    command = ["node", "--input-type=module", "-e", SPLICE, SCRIPT.as_uri(), json.dumps(stage_table())]
-    assert subprocess.run(command, capture_output=True, text=True).stdout.split() == ["true"] * 3
+def test_the_browser_ranks_only_the_new_steps_and_gets_the_same_ranking():
+    found = in_node(SPLICE, browser="page/js/reread.js")
+    assert len(found["made"]) > 30 and all(found["made"])
+    assert found["forcedIsNoDifference"] and found["again"] and found["other"]
 
 
 def assert_same(trace: Trace, params: SamplingParams, step: int, browser: dict) -> None:

@@ -2,10 +2,8 @@
 
 import base64
 import json
-import subprocess
 import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +15,6 @@ from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 from playground.models.answers import at_once
 from playground.models.tables import steps_table, trace_frame
-from playground.page.controls import stage_table
 from playground.page.runs import Run, RunFileError, RunStore, from_json, payload, to_json
 from playground.tabs.one_answer.fork import go_on
 
@@ -210,50 +207,3 @@ def test_a_place_or_token_that_does_not_exist_is_named(model, place, token_id):
     run = recorded_run(model)
     with pytest.raises(ValueError, match=r"12 steps|no token has id"):
         at_once(go_on(model, run.trace, place, PARAMS, token_id, run.cache, 12))
-
-
-# ---- the browser's side of going on
-
-SPLICE = """
-const { rankRun, spliceRank, reread, rereadStep, useTable } = await import(process.argv[1]);
-useTable(JSON.parse(process.argv[2]));
-const random = (seed) => () => (seed = (seed * 16807) % 2147483647) / 2147483647;
-const draw = random(7), vocabSize = 50, made = [];
-const runOf = (logits, tokenIds) => ({
-  numSteps: tokenIds.length, vocabSize, logits, tokenIds, promptIds: [1], uniforms: tokenIds.map(draw),
-  forced: new Set(),
-});
-const some = (count) => Float32Array.from({ length: count }, () => Math.round(draw() * 20) / 4);
-for (let round = 0; round < 40; round += 1) {
-  const steps = 1 + Math.floor(draw() * 8), shared = Math.floor(draw() * (steps + 1)), more = Math.floor(draw() * 6);
-  if (shared + more === 0) continue;
-  const ids = (count) => Array.from({ length: count }, () => Math.floor(draw() * vocabSize));
-  const base = rankRun(runOf(some(steps * vocabSize), ids(steps)));
-  const kept = Math.max(shared - 1, 0); // the last shared step may have another token: it was forced
-  const tokenIds = [...base.tokenIds.slice(0, kept), ...ids(shared + more - kept)];
-  const logits = new Float32Array(tokenIds.length * vocabSize);
-  logits.set(base.logits.subarray(0, shared * vocabSize));
-  logits.set(some(more * vocabSize), shared * vocabSize);
-  const spliced = spliceRank(runOf(logits, tokenIds), base, shared);
-  const whole = rankRun({ ...spliced, order: undefined });
-  const same = (name) => spliced.order[name].every((value, place) => value === whole.order[name][place]);
-  made.push(["ranking", "scores", "places"].every(same) && spliced.order.places.length === tokenIds.length);
-}
-const run = rankRun(runOf(some(4 * vocabSize), [1, 2, 3, 4]));
-const params = { temperature: 1 };
-const parts = reread(run, params).firstDifference;
-run.forced.add(parts);
-console.log(JSON.stringify({ made, forcedIsNoDifference: reread(run, params).firstDifference !== parts,
-  again: rereadStep(run, params, 1) === rereadStep(run, params, 1),
-  other: rereadStep(run, params, 1) !== rereadStep(run, { temperature: 0.5 }, 1) }));
-"""
-
-
-def test_the_browser_ranks_only_the_new_steps_and_gets_the_same_ranking():
-    script = Path(__file__).parents[2] / "playground" / "page" / "js" / "reread.js"
-    command = ["node", "--input-type=module", "-e", SPLICE, script.as_uri(), json.dumps(stage_table())]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert len(found["made"]) > 30 and all(found["made"])
-    assert found["forcedIsNoDifference"] and found["again"] and found["other"]

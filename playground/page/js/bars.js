@@ -3,6 +3,7 @@
 
 import { node, pool, say, set } from "./svg.js";
 
+/** @param {HTMLElement} element @returns {import("./types.js").Panel} */
 export function mount(element) {
   const numbers = node("div.key-numbers", {}, element);
   const groups = node("div.bar-groups", {}, element);
@@ -18,6 +19,13 @@ export function mount(element) {
   };
 }
 
+/**
+ * @typedef {{ number: string, words: string, kind?: string }} KeyNumber
+ * @typedef {{ label: string, share: number, text: string, kind?: string }} Bar
+ * @typedef {{ title?: string, rows: Bar[], mark?: number | null }} Group
+ */
+
+/** @param {Element} holder @param {KeyNumber[]} numbers */
 function drawNumbers(holder, numbers) {
   const blocks = pool(holder, numbers.length, () => {
     const block = node("div.key-block");
@@ -26,12 +34,14 @@ function drawNumbers(holder, numbers) {
     return block;
   });
   numbers.forEach(({ number, words, kind }, index) => {
-    set(blocks[index].firstChild, { "data-kind": kind });
-    say(blocks[index].firstChild, number);
-    say(blocks[index].lastChild, words);
+    const [large, note] = blocks[index].children;
+    set(large, { "data-kind": kind });
+    say(large, number);
+    say(note, words);
   });
 }
 
+/** @param {Element} holder @param {Group[]} groups */
 function drawGroups(holder, groups) {
   const blocks = pool(holder, groups.length, () => {
     const block = node("div.bar-group");
@@ -42,11 +52,12 @@ function drawGroups(holder, groups) {
   groups.forEach(({ title, rows, mark }, index) => {
     const [heading, list] = blocks[index].children;
     say(heading, title ?? "");
-    heading.hidden = !title;
+    heading.toggleAttribute("hidden", !title);
     drawRows(list, rows, mark);
   });
 }
 
+/** @param {Element} list @param {Bar[]} rows @param {number | null | undefined} mark */
 function drawRows(list, rows, mark) {
   const lines = pool(list, rows.length, () => {
     const line = node("div.compare-row");
@@ -61,9 +72,10 @@ function drawRows(list, rows, mark) {
     const [name, lane, words] = lines[index].children;
     say(name, label);
     say(words, text);
-    lane.firstChild.style.width = `${Math.max(0, Math.min(100, 100 * share))}%`;
-    set(lane.firstChild, { "data-kind": kind });
-    lane.lastChild.hidden = mark === undefined || mark === null;
-    if (mark !== undefined && mark !== null) lane.lastChild.style.left = `${100 * mark}%`;
+    const [bar, limit] = lane.children;
+    set(bar, { "data-kind": kind, style: `width: ${Math.max(0, Math.min(100, 100 * share))}%` });
+    const hasMark = mark !== undefined && mark !== null;
+    limit.toggleAttribute("hidden", !hasMark);
+    set(limit, { style: hasMark ? `left: ${100 * mark}%` : null });
   });
 }

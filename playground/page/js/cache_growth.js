@@ -1,117 +1,104 @@
 // The cache as layers × tokens: the prompt in one wide block, then a slice for every token that was fed.
 // Three paths hold all cells, so that a redraw makes no node, however many tokens there are.
 
-import { look } from "./look.js";
 import { bytes } from "./numbers.js";
+import { node, pool, say, set, svg } from "./svg.js";
 
-const SVG = "http://www.w3.org/2000/svg";
+/** @typedef {import("./types.js").Run} Run */
+
 const LABEL_WIDTH = 44,
   GAP = 1.5,
   WIDEST_CELL = 20,
   NARROWEST_SLICE = 3,
   NARROWEST_PROMPT = 60;
 
+/** @param {HTMLElement} element @param {import("./types.js").PanelApi} api @returns {import("./types.js").Panel} */
 export function mount(element, api) {
   const parts = build(element);
-  let layout = null; // of the last drawing: turns a pointer into a position
-  let last = null;
+  /** Of the last drawing: turns a pointer into a position. @type {{ run: Run, layout: Layout } | null} */
+  let shown = null;
 
-  function draw(state) {
-    last = state;
-    const run = state.run;
-    const width = api.width;
-    if (!width) return;
-    const has = Boolean(run && run.cacheBytes && run.cacheBytes.length);
+  /** @type {import("./types.js").Listener} */
+  function draw({ run, step }) {
+    const has = Boolean(run?.cacheBytes?.length);
     parts.empty.hidden = has;
-    parts.svg.toggleAttribute("hidden", !has);
+    parts.picture.toggleAttribute("hidden", !has);
     parts.caption.hidden = parts.detail.hidden = !has;
-    if (!has) return;
-
-    const step = Math.max(0, Math.min(state.step ?? Infinity, run.cacheBytes.length - 1));
-    layout = layOut(width, run, step, Math.max(6, Math.min(40, 200 / run.cacheBytes[step].length)));
+    shown = null;
+    if (!run || !has) return;
+    const layout = layOut(api.width, run, Math.min(step, run.cacheBytes.length - 1));
+    shown = { run, layout };
     paint(parts, layout);
-    say(parts, run, step, layout);
+    tell(parts, run, layout);
   }
 
-  parts.svg.addEventListener("pointermove", (event) => {
-    if (layout) parts.detail.textContent = describe(last.run, layout, positionAt(parts.svg, layout, event));
+  parts.picture.addEventListener("pointermove", (event) => {
+    if (shown)
+      say(parts.detail, describe(shown.run, shown.layout, placeUnder(parts.picture, shown.layout, event).position));
   });
-  parts.svg.addEventListener("pointerleave", () => {
-    if (layout) parts.detail.textContent = written(last.run, layout);
+  parts.picture.addEventListener("pointerleave", () => {
+    if (shown) say(parts.detail, written(shown.run, shown.layout));
   });
-  parts.svg.addEventListener("click", (event) => {
-    if (!layout) return;
-    const position = positionAt(parts.svg, layout, event);
-    const layer = layerAt(parts.svg, layout, event);
-    if (position !== null) api.store.set({ step: Math.max(0, position - last.run.promptLength + 1) });
-    if (layer !== null) look(element, { layer }); // the heat maps of "Inside the cache" follow
+  parts.picture.addEventListener("click", (event) => {
+    if (!shown) return;
+    const { position, layer } = placeUnder(parts.picture, shown.layout, event);
+    if (position !== null) api.store.set({ step: Math.max(0, position - shown.run.promptLength + 1) });
+    if (layer !== null) api.store.set({ layer }); // the heat maps of "Inside the cache" follow
   });
-  return {
-    update() {
-      if (last) draw(last);
-    },
-    draw,
-  };
+  return { reads: ["run", "step"], draw };
 }
 
+/** @param {HTMLElement} element */
 function build(element) {
   element.classList.add("cache-growth");
-  const svg = document.createElementNS(SVG, "svg");
-  svg.setAttribute("role", "img");
-  svg.style.cssText = "display:block;width:100%;overflow:visible;cursor:pointer";
-  const shapes = {};
-  const styles = {
-    room: "fill:none;stroke:var(--grid)",
-    stored: "fill:var(--kept);fill-opacity:.78",
-    newest: "fill:var(--accent)",
+  const empty = node("p.growth-empty", {}, element, "Generate an answer to see what the cache keeps.");
+  const picture = svg("svg", { role: "img" }, element);
+  const shapes = {
+    room: svg("path.growth-room", {}, picture),
+    stored: svg("path.growth-stored", {}, picture),
+    newest: svg("path.growth-newest", {}, picture),
   };
-  for (const [name, style] of Object.entries(styles)) {
-    shapes[name] = svg.appendChild(document.createElementNS(SVG, "path"));
-    shapes[name].style.cssText = style;
-  }
-  const names = svg.appendChild(document.createElementNS(SVG, "g"));
-  const prompt = svg.appendChild(document.createElementNS(SVG, "text"));
-  prompt.style.cssText = "fill:var(--muted);font-size:15px";
-  const add = (style) => {
-    const node = element.appendChild(document.createElement("div"));
-    node.style.cssText = style;
-    return node;
-  };
-  const empty = add("color:var(--muted);font-size:18px;padding:12px 0");
-  empty.textContent = "Generate an answer to see what the cache keeps.";
-  element.append(svg);
-  const caption = add(
-    `font-size:20px;padding:8px 0 0 ${LABEL_WIDTH}px;font-family:var(--mono, ui-monospace, monospace)`,
-  );
-  const sum = document.createElement("span"),
-    total = document.createElement("strong");
-  caption.append(sum, total);
-  const detail = add(`font-size:16px;color:var(--muted);padding-left:${LABEL_WIDTH}px;min-height:1.5em`);
-  return { svg, shapes, names, prompt, empty, caption, sum, total, detail };
+  const names = svg("g", {}, picture);
+  const prompt = svg("text.growth-prompt", { x: LABEL_WIDTH }, picture);
+  const caption = node("div.growth-caption", {}, element);
+  const sum = node("span", {}, caption);
+  const total = node("strong", {}, caption);
+  const detail = node("div.growth-detail", {}, element);
+  return { picture, shapes, names, prompt, empty, caption, sum, total, detail };
 }
 
-// Where everything stands, in container pixels. Slices stay at least 3 px wide; a long prompt gives way and says so.
-function layOut(width, run, step, rowHeight) {
+/** @typedef {ReturnType<typeof build>} Parts */
+
+/**
+ * Where everything stands, in pixels of the element. Slices stay at least 3 px wide; a long prompt gives way and says so.
+ * @param {number} width
+ * @param {Pick<Run, "cacheBytes" | "promptLength" | "maxNewTokens">} run
+ * @param {number} step
+ */
+export function layOut(width, run, step) {
   const perLayer = run.cacheBytes[step];
-  const numSteps = Math.max(run.cacheBytes.length, run.maxNewTokens || 0);
-  const slices = numSteps - 1;
+  const { promptLength } = run;
+  const slices = Math.max(run.cacheBytes.length, run.maxNewTokens || 0) - 1;
   const room = width - LABEL_WIDTH - 2;
-  let cell = Math.min(WIDEST_CELL, room / (run.promptLength + slices));
-  let promptWidth = cell * run.promptLength;
+  let cell = Math.min(WIDEST_CELL, room / (promptLength + slices));
+  let promptWidth = cell * promptLength;
   const toScale = cell >= NARROWEST_SLICE || promptWidth <= NARROWEST_PROMPT;
   if (!toScale) {
     cell = Math.min(NARROWEST_SLICE, (room - NARROWEST_PROMPT) / slices);
     promptWidth = room - cell * slices;
   }
-  return { width, perLayer, step, slices, cell, promptWidth, toScale, rowHeight, promptLength: run.promptLength };
+  const rowHeight = Math.max(6, Math.min(40, 200 / perLayer.length));
+  return { perLayer, step, slices, cell, promptWidth, toScale, rowHeight, promptLength };
 }
 
-const left = (layout, position) =>
-  LABEL_WIDTH +
-  (position < layout.promptLength
-    ? (layout.promptWidth * position) / layout.promptLength
-    : layout.promptWidth + layout.cell * (position - layout.promptLength));
+/** @typedef {ReturnType<typeof layOut>} Layout */
 
+/** @param {Layout} layout @param {number} position */
+const left = ({ promptLength, promptWidth, cell }, position) =>
+  LABEL_WIDTH +
+  (position < promptLength ? (promptWidth * position) / promptLength : promptWidth + cell * (position - promptLength));
+
+/** @param {Layout} layout @param {number} layer @param {number} from @param {number} to */
 function box(layout, layer, from, to) {
   const x = left(layout, from),
     width = left(layout, to) - x;
@@ -120,64 +107,59 @@ function box(layout, layer, from, to) {
   return `M${x.toFixed(2)} ${layer * layout.rowHeight}h${(width - gap).toFixed(2)}v${height}h${(gap - width).toFixed(2)}z`;
 }
 
-function paint(parts, layout) {
-  const { perLayer, step, promptLength, rowHeight, slices } = layout;
-  const paths = { room: [], stored: [], newest: [] };
+/** @param {Parts} parts @param {Layout} layout */
+function paint({ picture, shapes, names, prompt }, layout) {
+  const { perLayer, step, promptLength, rowHeight, slices, toScale } = layout;
+  const paths = { room: "", stored: "", newest: "" };
   perLayer.forEach((layerBytes, layer) => {
-    paths.room.push(box(layout, layer, 0, promptLength + slices));
+    paths.room += box(layout, layer, 0, promptLength + slices);
     if (!layerBytes) return;
-    (step === 0 ? paths.newest : paths.stored).push(box(layout, layer, 0, promptLength));
+    paths[step === 0 ? "newest" : "stored"] += box(layout, layer, 0, promptLength);
     for (let slice = 1; slice <= step; slice++) {
       const position = promptLength + slice - 1;
-      (slice === step ? paths.newest : paths.stored).push(box(layout, layer, position, position + 1));
+      paths[slice === step ? "newest" : "stored"] += box(layout, layer, position, position + 1);
     }
   });
-  for (const [name, pieces] of Object.entries(paths)) parts.shapes[name].setAttribute("d", pieces.join(""));
-  parts.svg.setAttribute("height", perLayer.length * rowHeight + 22);
-  nameLayers(parts.names, perLayer.length, rowHeight);
-  parts.prompt.setAttribute("x", LABEL_WIDTH);
-  parts.prompt.setAttribute("y", perLayer.length * rowHeight + 15);
-  parts.prompt.textContent = `prompt, ${promptLength} tokens${layout.toScale ? "" : " (narrowed)"}`;
+  set(shapes.room, { d: paths.room });
+  set(shapes.stored, { d: paths.stored });
+  set(shapes.newest, { d: paths.newest });
+  set(picture, { height: perLayer.length * rowHeight + 22 });
+  nameLayers(names, perLayer.length, rowHeight);
+  set(prompt, { y: perLayer.length * rowHeight + 15 });
+  say(prompt, `prompt, ${promptLength} tokens${toScale ? "" : " (narrowed)"}`);
 }
 
+/** @param {Element} group @param {number} count @param {number} rowHeight */
 function nameLayers(group, count, rowHeight) {
   const every = Math.ceil(14 / rowHeight); // names must not touch
-  const wanted = Array.from({ length: count }, (_, layer) => layer).filter((layer) => layer % every === 0);
-  while (group.childNodes.length < wanted.length) group.append(document.createElementNS(SVG, "text"));
-  while (group.childNodes.length > wanted.length) group.lastChild.remove();
-  wanted.forEach((layer, place) => {
-    const text = group.childNodes[place];
-    text.textContent = `L${layer + 1}`;
-    text.setAttribute("x", LABEL_WIDTH - 8);
-    text.setAttribute("y", layer * rowHeight + rowHeight / 2 + 5);
-    text.style.cssText = "fill:var(--muted);font-size:16px;text-anchor:end";
-  });
-}
-
-function say(parts, run, step, layout) {
-  const { perLayer } = layout;
-  const total = perLayer.reduce((sum, one) => sum + one, 0);
-  const equal = perLayer.every((one) => one === perLayer[0]);
-  if (!total) {
-    parts.sum.textContent = "0 KiB: nothing is kept, each step is fed the whole text";
-    parts.total.textContent = "";
-  } else {
-    parts.sum.textContent = equal
-      ? `${bytes(perLayer[0])} per layer × ${perLayer.length} = `
-      : `${perLayer.length} layers = `;
-    parts.total.textContent = bytes(total);
+  const texts = pool(group, Math.ceil(count / every), () => svg("text.growth-layer", { x: LABEL_WIDTH - 8 }));
+  for (let index = 0; index * every < count; index += 1) {
+    const layer = index * every;
+    say(texts[index], `L${layer + 1}`);
+    set(texts[index], { y: layer * rowHeight + rowHeight / 2 + 5 });
   }
-  parts.detail.textContent = written(run, layout);
-  parts.svg.setAttribute("aria-label", `KV cache at step ${step}: ${parts.sum.textContent}${parts.total.textContent}`);
 }
 
-function written(run, layout) {
-  const { step, perLayer, promptLength } = layout;
+/** @param {Parts} parts @param {Run} run @param {Layout} layout */
+function tell({ picture, sum, total, detail }, run, layout) {
+  const { perLayer, step } = layout;
+  const all = perLayer.reduce((before, one) => before + one, 0);
+  const equal = perLayer.every((one) => one === perLayer[0]);
+  const factors = equal ? `${bytes(perLayer[0])} per layer × ${perLayer.length} = ` : `${perLayer.length} layers = `;
+  say(sum, all ? factors : "0 KiB: nothing is kept, each step is fed the whole text");
+  say(total, all ? bytes(all) : "");
+  say(detail, written(run, layout));
+  set(picture, { "aria-label": `KV cache at step ${step}: ${sum.textContent}${total.textContent}` });
+}
+
+/** @param {Run} run @param {Layout} layout */
+function written(run, { step, perLayer, promptLength }) {
   if (!perLayer.some(Boolean)) return "";
   if (step === 0) return `step 0 wrote the prompt: ${promptLength} tokens at once`;
   return `step ${step} wrote one column: ${label(run, promptLength + step - 1)}`;
 }
 
+/** @param {Run} run @param {Layout} layout @param {number | null} position */
 function describe(run, layout, position) {
   if (position === null) return written(run, layout);
   const stored = position < layout.promptLength + layout.step;
@@ -185,23 +167,28 @@ function describe(run, layout, position) {
   return `position ${position}: ${label(run, position)} (${where}${stored ? "" : ", not in the cache yet"})`;
 }
 
-function label(run, position) {
-  const labels = position < run.promptLength ? run.promptLabels : run.labels;
-  const place = position < run.promptLength ? position : position - run.promptLength;
-  return labels && labels[place] !== undefined ? `“${labels[place]}”` : "";
+/** @param {Run} run @param {number} position */
+function label({ promptLabels, labels }, position) {
+  const text = [...promptLabels, ...labels][position];
+  return text === undefined ? "" : `“${text}”`;
 }
 
-function positionAt(svg, layout, event) {
-  const x = event.clientX - svg.getBoundingClientRect().left;
-  const end = layout.promptLength + layout.slices;
-  if (x < LABEL_WIDTH || x >= left(layout, end)) return null;
-  if (x < LABEL_WIDTH + layout.promptWidth) {
-    return Math.floor(((x - LABEL_WIDTH) / layout.promptWidth) * layout.promptLength);
-  }
-  return layout.promptLength + Math.floor((x - LABEL_WIDTH - layout.promptWidth) / layout.cell);
+/** The position and the layer under the pointer, each null where there is none.
+ * @param {Element} picture @param {Layout} layout @param {MouseEvent} event */
+function placeUnder(picture, layout, { clientX, clientY }) {
+  const corner = picture.getBoundingClientRect();
+  const layer = Math.floor((clientY - corner.top) / layout.rowHeight);
+  return {
+    position: positionAt(layout, clientX - corner.left),
+    layer: layer >= 0 && layer < layout.perLayer.length ? layer : null,
+  };
 }
 
-function layerAt(svg, layout, event) {
-  const layer = Math.floor((event.clientY - svg.getBoundingClientRect().top) / layout.rowHeight);
-  return layer >= 0 && layer < layout.perLayer.length ? layer : null;
+/** The position whose column holds a point, null beside all of them. @param {Layout} layout @param {number} x  pixels */
+export function positionAt(layout, x) {
+  const { promptLength, promptWidth, cell, slices } = layout;
+  if (x < LABEL_WIDTH || x >= left(layout, promptLength + slices)) return null;
+  const along = x - LABEL_WIDTH;
+  if (along < promptWidth) return Math.floor((along / promptWidth) * promptLength);
+  return promptLength + Math.floor((along - promptWidth) / cell);
 }

@@ -3,8 +3,16 @@
 // A stage keeps a stretch of the ranking, the places from `start` up to `stop`. With running sums over it, finding the
 // ends of a stretch is a binary search. A new sampler is one function in KEEP.
 
-import { isOn, ruleOf, settingsOf, valueOf } from "./stage_table.js";
+import { isOn, ruleOf, settingsOf, valueUnder } from "./stage_table.js";
 import { firstPlace } from "./weights.js";
+
+/**
+ * @typedef {import("./types.js").Stage} Stage
+ * @typedef {import("./types.js").Params} Params
+ * @typedef {import("./weights.js").StepScores} StepScores
+ * @typedef {ReturnType<StepScores["weights"]>} Weights
+ * @typedef {{ step: StepScores, weights: Weights, start: number, stop: number, temperature: number }} Left
+ */
 
 // Sums within this of p count as p, as in stages.py.
 const BOUNDARY = 1e-6;
@@ -12,6 +20,7 @@ const BOUNDARY = 1e-6;
 /**
  * Each takes what is left ({ step, weights, start, stop, temperature }), the value of its setting and the rule, and
  * gives [start, stop]. Where that is empty, the most likely token that was left stays.
+ * @type {Record<string, (left: Left, value: number, rule: import("./stage_table.js").Rule) => [number, number]>}
  */
 const KEEP = {
   "top-k"({ step: { scores }, start, stop }, k, { keep_ties }) {
@@ -34,13 +43,16 @@ const KEEP = {
   "typical-p"({ weights, start, stop }, p) {
     // Surprise less entropy is the mean exponent less the exponent: log(mass) falls out.
     const mean = weights.mean(start, stop);
+    /** @param {number} place */
     const distance = (place) => Math.abs(weights.exponent(place) - mean);
     const middle = firstPlace(start, stop, (place) => weights.exponent(place) <= mean);
+    /** @param {number} radius @returns {[number, number]} */
     const within = (radius) => [
       firstPlace(start, middle, (place) => distance(place) <= radius),
       firstPlace(middle, stop, (place) => distance(place) > radius),
     ];
     const limit = (p - BOUNDARY) * weights.mass(start, stop);
+    /** @param {number} radius */
     const reaches = (radius) => weights.mass(...within(radius)) >= limit;
     // The nearest token on either side that takes in enough.
     const above = firstPlace(start, middle, (place) => !reaches(distance(place))) - 1;
@@ -55,7 +67,7 @@ const KEEP = {
   },
 };
 
-/** What there is before the first stage: tokens with a probability above 0. @param {StepScores} step */
+/** What there is before the first stage: tokens with a probability above 0. @param {StepScores} step @returns {Stage} */
 export function uncut(step) {
   const stop = step.weights(1, 0).possible;
   return { name: "model", start: 0, stop, numKept: stop, keptMass: 1, cuts: false, temperature: 1, base: 0 };
@@ -64,6 +76,7 @@ export function uncut(step) {
 /**
  * The stages in the order of the rule: { name, start, stop, numKept, keptMass, cuts, temperature, base }. keptMass is
  * the part of the probability before the stage that it kept; base is the place from which exponents count.
+ * @param {StepScores} step @param {Params} params @returns {Stage[]}
  */
 export function stagesOf(step, params) {
   const stages = [];
@@ -82,7 +95,8 @@ export function stagesOf(step, params) {
   return stages;
 }
 
-/** What one stage makes otherwise than the one before it. */
+/** What one stage makes otherwise than the one before it.
+ * @param {string} name @param {Stage} before @param {StepScores} step @param {Params} params @returns {Partial<Stage>} */
 function changed(name, before, step, params) {
   const greedy = params.temperature === 0;
   const { start, stop } = before;
@@ -94,6 +108,6 @@ function changed(name, before, step, params) {
   if (greedy || !KEEP[name] || !isOn(name, params)) return {};
   const { temperature, base } = before;
   const left = { step, weights: step.weights(temperature, base), start, stop, temperature };
-  const [first, end] = KEEP[name](left, valueOf(params, settingsOf(name)[0]), ruleOf(params));
+  const [first, end] = KEEP[name](left, valueUnder(params, settingsOf(name)[0]), ruleOf(params));
   return end > first ? { start: first, stop: end } : { stop: start + 1 };
 }

@@ -2,6 +2,7 @@
 
 import { node } from "./svg.js";
 
+/** @param {string} text @param {string} filename */
 export function download(text, filename, type = "text/csv") {
   const link = node("a", { href: URL.createObjectURL(new Blob([text], { type })), download: filename });
   link.click();

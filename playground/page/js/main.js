@@ -1,5 +1,5 @@
-// Mounts the panels that Gradio makes, and draws them when the store changes.
-// A panel module exports mount(element, api) and returns { update(value)?, draw(state)? }.
+// Mounts the panels that Gradio makes, and draws each when what it reads in the store has changed.
+// A panel module exports mount(element, api) and returns { reads?, update(value)?, draw(state)? }; types.js has them all.
 
 import { listen } from "./keys.js";
 import { store } from "./store.js";
@@ -7,60 +7,77 @@ import { load } from "./words.js";
 
 await load(); // what a panel says
 
-/** Where the module of a panel lies: beside this one, or, "tab/picture", in the folder of a tab. */
-const addressOf = (name) => new URL(name.includes("/") ? `../../tabs/${name}.js` : `./${name}.js`, import.meta.url);
+/**
+ * @typedef {import("./types.js").PanelApi} PanelApi
+ * @typedef {import("./types.js").Panel} Panel
+ * @typedef {Window & { playgroundPanels?: import("./types.js").GradioPanel[], playgroundMount?: () => void }} PageWindow
+ */
 
+const page = /** @type {PageWindow} */ (window);
 let listening = false;
 
+/** Where the module of a panel lies: beside this one, or, "tab/picture", in the folder of a tab. @param {string} name */
+const addressOf = (name) => new URL(name.includes("/") ? `../../tabs/${name}.js` : `./${name}.js`, import.meta.url);
+
+/** @param {import("./types.js").GradioPanel} given */
 async function mountPanel({ name, element, props, trigger, watch, server }) {
-  const { mount } = await import(addressOf(name));
+  const { mount } = await import(addressOf(name).href);
+  /** @type {PanelApi} */
   const api = {
     props,
     trigger,
-    watch,
     server,
     store,
-    width: 0, // of the element, for drawing
+    width: 0,
     setValue: (value) => {
       props.value = value;
     },
   };
+  /** @type {Panel} */
   const panel = mount(element, api) ?? {};
   if (panel.update) {
-    watch("value", () => panel.update(props.value));
+    watch("value", () => panel.update?.(props.value));
     panel.update(props.value);
   }
-  if (!panel.draw) return;
-  // A hidden tab has no width: what it missed is drawn when it appears, and again when its width changes. The width is
-  // remembered, because asking for it between two drawings would lay out the whole page each time.
-  store.subscribe((state) => {
-    if (api.width > 0) panel.draw(state);
+  if (panel.draw) drawWhenSeen(element, api, panel.reads ?? null, (state) => panel.draw?.(state));
+}
+
+/**
+ * A hidden tab has no width: what it missed is drawn when it appears, and again when its width changes. The width is
+ * remembered, because asking for it between two drawings would lay out the whole page each time.
+ * @param {HTMLElement} element
+ * @param {PanelApi} api
+ * @param {(keyof import("./types.js").State)[] | null} reads
+ * @param {import("./types.js").Listener} draw
+ */
+function drawWhenSeen(element, api, reads, draw) {
+  store.on(reads, (state) => {
+    if (api.width > 0) draw(state);
   });
   new ResizeObserver(() => {
     if (element.clientWidth === api.width) return;
     api.width = element.clientWidth;
-    if (api.width > 0) panel.draw(store.get());
+    if (api.width > 0) draw(store.get());
   }).observe(element);
 }
 
-window.playgroundMount = () => {
-  const queue = (window.playgroundPanels ??= []);
+page.playgroundMount = () => {
+  page.playgroundPanels ??= [];
+  const queue = page.playgroundPanels;
   if (queue.length && !listening) {
     listening = true;
     listen();
   }
-  while (queue.length) {
-    const panel = queue.shift();
+  for (const panel of queue.splice(0)) {
     mountPanel(panel).catch((error) => {
       console.error(`panel ${panel.name}:`, error);
       panel.element.textContent = `This picture could not be drawn (${panel.name}). Reload the page to try again.`;
     });
   }
 };
-window.playgroundMount();
+page.playgroundMount();
 
 // Pictures whose colours are not CSS are drawn again when the page turns dark or light.
-new MutationObserver(() => store.set({ dark: document.body.classList.contains("dark") })).observe(document.body, {
-  attributes: true,
-  attributeFilter: ["class"],
-});
+const seeDark = () => store.set({ dark: document.body.classList.contains("dark") });
+new MutationObserver(seeDark).observe(document.body, { attributes: true, attributeFilter: ["class"] });
+seeDark();

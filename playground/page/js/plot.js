@@ -3,9 +3,11 @@
 import { plotly } from "./plotly.js";
 import { node } from "./svg.js";
 
+/** @param {HTMLElement} element @returns {{ reads: ["dark"], update: (value: any) => void, draw: () => void }} */
 export function mount(element) {
   const holder = node("div.plot", {}, element);
   const buttons = node("div.plot-buttons", {}, element);
+  /** @type {any} */
   let figure = null;
   for (const format of ["png", "svg"]) {
     const button = node(
@@ -33,6 +35,7 @@ export function mount(element) {
   }
 
   return {
+    reads: ["dark"],
     update(value) {
       figure = value?.data ? value : null;
       element.parentElement?.classList.toggle("empty", !figure);
@@ -44,7 +47,7 @@ export function mount(element) {
   };
 }
 
-/** "var(--kept)" becomes the colour that the page has now. */
+/** "var(--kept)" becomes the colour that the page has now. @param {any} figure @param {CSSStyleDeclaration} style */
 function withColours(figure, style) {
   return JSON.parse(JSON.stringify(figure), (_key, value) =>
     typeof value === "string" && value.includes("var(--")

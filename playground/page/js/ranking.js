@@ -1,29 +1,53 @@
 // The order of the tokens at every step: worked out once for a run, and once more for a penalty.
 // N steps, V tokens in the vocabulary.
 
-import { isOn, ruleOf, settingsOf, valueOf } from "./stage_table.js";
+import { isOn, ruleOf, settingsOf, valueUnder } from "./stage_table.js";
 import { StepScores } from "./weights.js";
 
-/** Ranks all steps of a run, once; later calls are free. Returns the run. */
+/**
+ * @typedef {import("./types.js").Order} Order
+ * @typedef {import("./types.js").Recording} Recording
+ * @typedef {{ numSteps: number, vocabSize: number, tokenIds: number[] }} Steps
+ */
+
+/** Ranks all steps of a run, once; later calls are free. Returns the run.
+ * @template {Steps & { logits: Float32Array | null, order?: Order }} Ranked @param {Ranked} run  complete */
 export function rankRun(run) {
-  run.order ??= rankSteps(run.logits, run);
+  orderOf(run);
   return run;
 }
 
-/** Ranks a run whose first `shared` steps are those of `base`: only the others are sorted. Returns the run. */
+/** The model's own order. @param {Steps & { logits: Float32Array | null, order?: Order }} run  complete @returns {Order} */
+export function orderOf(run) {
+  if (run.order) return run.order;
+  const order = rankSteps(logitsOf(run), run);
+  run.order = order;
+  return order;
+}
+
+/** @param {{ logits: Float32Array | null }} run */
+export function logitsOf({ logits }) {
+  if (!logits) throw new Error("the run is not complete: its logits have not come yet");
+  return logits;
+}
+
+/** Ranks a run whose first `shared` steps are those of `base`: only the others are sorted. Returns the run.
+ * @template {Steps & { logits: Float32Array | null, order?: Order }} Ranked
+ * @param {Ranked} run @param {Ranked} base @param {number} shared */
 export function spliceRank(run, base, shared) {
   const { vocabSize, numSteps, tokenIds } = run;
   const at = shared * vocabSize;
-  const rest = rankSteps(run.logits.subarray(at), {
+  const before = orderOf(base);
+  const rest = rankSteps(logitsOf(run).subarray(at), {
     numSteps: numSteps - shared,
     vocabSize,
     tokenIds: tokenIds.slice(shared),
   });
   const order = emptyOrder(run);
-  for (const name of ["ranking", "scores"]) {
-    order[name].set(rankRun(base).order[name].subarray(0, at));
-    order[name].set(rest[name], at);
-  }
+  order.ranking.set(before.ranking.subarray(0, at));
+  order.ranking.set(rest.ranking, at);
+  order.scores.set(before.scores.subarray(0, at));
+  order.scores.set(rest.scores, at);
   for (let step = 0; step < numSteps; step++) {
     order.places[step] = step < shared ? rankingOf(order, step).indexOf(tokenIds[step]) : rest.places[step - shared];
   }
@@ -31,17 +55,18 @@ export function spliceRank(run, base, shared) {
   return run;
 }
 
-/** Token ids of one step, most likely first. */
+/** Token ids of one step, most likely first. @param {Order} order @param {number} step */
 export function rankingOf({ ranking, vocabSize }, step) {
   return ranking.subarray(step * vocabSize, (step + 1) * vocabSize);
 }
 
-/** @returns {StepScores} of one step, kept with the order */
-export function scoresOf(order, step) {
-  const { vocabSize } = order;
-  return (order.steps[step] ??= new StepScores(order.scores.subarray(step * vocabSize, (step + 1) * vocabSize)));
+/** Of one step, kept with the order. @param {Order} order @param {number} step @returns {StepScores} */
+export function scoresOf({ vocabSize, scores, steps }, step) {
+  steps[step] ??= new StepScores(scores.subarray(step * vocabSize, (step + 1) * vocabSize));
+  return steps[step];
 }
 
+/** @param {Steps} run @returns {Order} */
 function emptyOrder({ numSteps, vocabSize }) {
   return {
     vocabSize,
@@ -52,6 +77,7 @@ function emptyOrder({ numSteps, vocabSize }) {
   };
 }
 
+/** @param {Float32Array} logits @param {Steps} run @returns {Order} */
 function rankSteps(logits, run) {
   const { numSteps, vocabSize, tokenIds } = run;
   const order = emptyOrder(run);
@@ -82,15 +108,16 @@ function rankSteps(logits, run) {
   return order;
 }
 
-/** The order that the stages see: the model's own, or that of the penalised logits, kept until a penalty changes. */
+/** The order that the stages see: the model's own, or that of the penalised logits, kept until a penalty changes.
+ * @param {Recording} run @param {import("./types.js").Params} params @returns {Order} */
 export function orderUnder(run, params) {
-  rankRun(run);
-  if (!isOn("penalty", params)) return run.order;
+  const own = orderOf(run);
+  if (!isOn("penalty", params)) return own;
   // Under a rule that divides by the temperature first, subtracting x there is subtracting x * T here.
   const { order } = ruleOf(params);
   const late = order.indexOf("temperature") < order.indexOf("penalty");
   const settings = {
-    ...Object.fromEntries(settingsOf("penalty").map((setting) => [setting.field, valueOf(params, setting)])),
+    ...Object.fromEntries(settingsOf("penalty").map((setting) => [setting.field, valueUnder(params, setting)])),
     penalty_counts_prompt: params.penalty_counts_prompt ?? true,
     scale: late && params.temperature > 0 ? params.temperature : 1,
   };
@@ -99,12 +126,13 @@ export function orderUnder(run, params) {
   return run.penalized.order;
 }
 
-/** Repetition (sign-aware), then presence and frequency, in float32 as in Python. */
+/** Repetition (sign-aware), then presence and frequency, in float32 as in Python. @param {Recording} run @param {Record<string, any>} settings */
 function penalizedLogits(run, settings) {
   const { numSteps, vocabSize, tokenIds } = run;
   const f = Math.fround;
-  const logits = Float32Array.from(run.logits);
+  const logits = Float32Array.from(logitsOf(run));
   const counts = new Map(); // of the tokens seen before each step
+  /** @param {number} id */
   const see = (id) => counts.set(id, (counts.get(id) ?? 0) + 1);
   const [repetition, presence, frequency] = [
     settings.repetition_penalty,

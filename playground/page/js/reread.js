@@ -7,15 +7,25 @@
 // the field names of SamplingParams. useTable comes first.
 
 import { stagesOf, uncut } from "./cuts.js";
-import { orderUnder, rankingOf, rankRun, scoresOf, spliceRank } from "./ranking.js";
+import { logitsOf, orderOf, orderUnder, rankingOf, rankRun, scoresOf, spliceRank } from "./ranking.js";
 import { useTable } from "./stage_table.js";
 
 export { rankRun, spliceRank, useTable };
 
-/** Every step of the recorded path under other settings. Ranks count from 1 in the model's own ranking. */
+/**
+ * @typedef {import("./types.js").Recording} Recording
+ * @typedef {import("./types.js").Params} Params
+ * @typedef {import("./types.js").Stage} Stage
+ * @typedef {import("./types.js").StepReread} StepReread
+ */
+
+/** Every step of the recorded path under other settings. Ranks count from 1 in the model's own ranking.
+ * @param {Recording} run @param {Params} params @returns {import("./types.js").Reread} */
 export function reread(run, params) {
   const order = orderUnder(run, params);
+  const own = orderOf(run);
   const { numSteps, vocabSize, tokenIds } = run;
+  /** @type {import("./types.js").Reread} */
   const result = {
     numCandidates: new Int32Array(numSteps),
     chosenIds: new Int32Array(numSteps), // what each step's own random number picks now
@@ -27,37 +37,40 @@ export function reread(run, params) {
   };
   for (let step = 0; step < numSteps; step++) {
     const scores = scoresOf(order, step);
-    const { start, stop, temperature, base } = stagesOf(scores, params).at(-1);
+    const { start, stop, temperature, base } = lastOf(stagesOf(scores, params));
     const weights = scores.weights(temperature, base);
-    const place = run.order.places[step];
+    const place = own.places[step];
     result.numCandidates[step] = stop - start;
     result.chosenIds[step] = order.ranking[step * vocabSize + weights.sample(run.uniforms[step], start, stop)];
     result.entropy[step] = weights.entropy(start, stop);
     result.chosenProb[step] = weights.prob(order.places[step], start, stop);
     result.chosenRank[step] = place + 1;
-    result.chosenModelProb[step] = modelProb(run, step, place);
+    result.chosenModelProb[step] = modelProb(own, step, place);
     const differs = result.chosenIds[step] !== tokenIds[step] && !run.forced?.has(step);
     if (result.firstDifference === null && differs) result.firstDifference = step;
   }
   return result;
 }
 
+/** @type {{ run?: Recording, params?: Params, step?: number, result?: StepReread }} */
 let latest = {}; // several pictures ask for the same step in one frame
 
-/** One step in full. Everything per token stands in the order of `ranking`, the most likely first. */
+/** One step in full. Everything per token stands in the order of `ranking`, the most likely first.
+ * @param {Recording} run @param {Params} params @param {number} step @returns {StepReread} */
 export function rereadStep(run, params, step) {
-  if (latest.run !== run || latest.params !== params || latest.step !== step) {
-    latest = { run, params, step, result: stepInFull(run, params, step) };
-  }
-  return latest.result;
+  if (latest.result && latest.run === run && latest.params === params && latest.step === step) return latest.result;
+  const result = stepInFull(run, params, step);
+  latest = { run, params, step, result };
+  return result;
 }
 
+/** @param {Recording} run @param {Params} params @param {number} step @returns {StepReread} */
 function stepInFull(run, params, step) {
   const order = orderUnder(run, params);
   const scores = scoresOf(order, step);
   const ranking = rankingOf(order, step);
   const stages = withProbs(stagesOf(scores, params), scores);
-  const { start, stop, temperature, base, probs } = stages.at(-1);
+  const { start, stop, temperature, base, probs } = lastOf(stages);
   const weights = scores.weights(temperature, base);
   return {
     step,
@@ -66,7 +79,7 @@ function stepInFull(run, params, step) {
     modelProbs: modelProbsOf(run, ranking, step),
     probs,
     uncut: uncut(scores), // as a stage: what there is before the first
-    stages, // { name, start, stop, numKept, keptMass, cuts, temperature, probs }
+    stages,
     start, // the places from `start` up to `stop` can be sampled
     stop,
     numCandidates: stop - start,
@@ -77,8 +90,13 @@ function stepInFull(run, params, step) {
   };
 }
 
-/** Stages that change nothing share the probabilities of the one before them. */
+/** @template Item @param {Item[]} items  not empty */
+const lastOf = (items) => items[items.length - 1];
+
+/** Stages that change nothing share the probabilities of the one before them.
+ * @param {Stage[]} stages @param {import("./weights.js").StepScores} scores */
 function withProbs(stages, scores) {
+  /** @type {Partial<Stage>} */
   let before = {};
   for (const stage of stages) {
     const { start, stop, temperature, base } = stage;
@@ -86,34 +104,38 @@ function withProbs(stages, scores) {
     stage.probs = same ? before.probs : scores.weights(temperature, base).probs(start, stop);
     before = stage;
   }
-  return stages;
+  return /** @type {(Stage & { probs: Float64Array })[]} */ (stages);
 }
 
-/** Whether a token can still be chosen after a stage, or in the end. */
+/** Whether a token can still be chosen after a stage, or in the end. @param {{ start: number, stop: number }} left @param {number} place */
 export function isKept({ start, stop }, place) {
   return place >= start && place < stop;
 }
 
-/** The stage that cut a token: null where none did, `uncut` where it never had a probability. */
+/** The stage that cut a token: null where none did, `uncut` where it never had a probability.
+ * @param {StepReread} now @param {number} place */
 export function cutterOf(now, place) {
   return [now.uncut, ...now.stages].find((stage) => !isKept(stage, place)) ?? null;
 }
 
-/** How many tokens stay at one step. */
+/** How many tokens stay at one step. @param {Recording} run @param {Params} params @param {number} step */
 export function keptUnder(run, params, step) {
-  return stagesOf(scoresOf(orderUnder(run, params), step), params).at(-1).numKept;
+  return lastOf(stagesOf(scoresOf(orderUnder(run, params), step), params)).numKept;
 }
 
-/** The model's own probability of the token at a place of its own ranking, before any stage. */
-function modelProb(run, step, place) {
-  const weights = scoresOf(run.order, step).weights(1, 0);
+/** The model's own probability of the token at a place of its own ranking, before any stage.
+ * @param {import("./types.js").Order} order @param {number} step @param {number} place */
+function modelProb(order, step, place) {
+  const weights = scoresOf(order, step).weights(1, 0);
   return weights.prob(place, 0, weights.possible);
 }
 
-/** Softmax of the model's own logits, in the order of `ranking`. */
+/** Softmax of the model's own logits, in the order of `ranking`. @param {Recording} run @param {Uint32Array} ranking @param {number} step */
 function modelProbsOf(run, ranking, step) {
   const first = step * run.vocabSize;
-  const largest = run.logits[first + run.order.ranking[first]];
-  const whole = scoresOf(run.order, step).weights(1, 0).mass(0, run.vocabSize);
-  return Float64Array.from(ranking, (id) => Math.exp(run.logits[first + id] - largest) / whole);
+  const order = orderOf(run);
+  const logits = logitsOf(run);
+  const largest = logits[first + order.ranking[first]];
+  const whole = scoresOf(order, step).weights(1, 0).mass(0, run.vocabSize);
+  return Float64Array.from(ranking, (id) => Math.exp(logits[first + id] - largest) / whole);
 }

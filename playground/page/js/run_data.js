@@ -4,35 +4,46 @@ import { statusFollower } from "./jobs.js";
 import { rankRun, spliceRank } from "./reread.js";
 import { node } from "./svg.js";
 
-const vocabularies = new Map(); // model name -> { labels, token_bytes } of each token id
+/**
+ * @typedef {import("./types.js").Run} Run
+ * @typedef {{ labels: string[], token_bytes: string[], trained_length?: number }} Vocabulary
+ */
 
+/** Of each model by its name. @type {Map<string, Vocabulary>} */
+const vocabularies = new Map();
+
+/** @param {HTMLElement} element @param {import("./types.js").PanelApi} api @returns {import("./types.js").Panel} */
 export function mount(element, api) {
   let latest = 0;
   let complete = null; // the run whose logits are here
   const words = node("p.note.run-words", { role: "status" }, element);
   const jobs = statusFollower(words, { buttons: ["#generate"], running: "Writing …" });
 
-  async function take(value) {
-    if (!jobs.hear(value)) return;
-    api.store.set({ job: value?.job ?? null });
-    if (!value?.token_ids || value.id === complete) return;
-    const turn = ++latest;
-    if (value.logits) complete = value.id;
-    if (!vocabularies.has(value.model)) vocabularies.set(value.model, await api.server.vocabulary_of(value.model));
-    if (turn !== latest) return; // while the vocabulary came, a later tick of the run overtook this one
-    show(api.store, decode(value, vocabularies.get(value.model)), value.step);
-  }
-
-  return { update: take };
+  return {
+    async update(value) {
+      if (!jobs.hear(value)) return;
+      api.store.set({ job: value?.job ?? null });
+      if (!value?.token_ids || value.id === complete) return;
+      const turn = ++latest;
+      if (value.logits) complete = value.id;
+      const vocabulary = vocabularies.get(value.model) ?? (await api.server.vocabulary_of(value.model));
+      vocabularies.set(value.model, vocabulary);
+      if (turn !== latest) return; // while the vocabulary came, a later tick of the run overtook this one
+      show(api.store, decode(value, vocabulary), value.step);
+    },
+  };
 }
 
-/** All pictures turn to this run; a new one begins at its first step. */
+/** All pictures turn to this run; a new one begins at its first step, one of another model at no layer of its own.
+ * @param {import("./types.js").Store} store @param {Run} run */
 export function show(store, run, step = 0) {
-  const isNew = store.get().run?.id !== run.id;
-  store.set({ run, ...(isNew ? { step } : {}) });
+  const before = store.get().run;
+  store.set({ run });
+  if (before?.id !== run.id) store.set({ step, position: null });
+  if (before?.model !== run.model) store.set({ layer: null });
 }
 
-/** A run read from a file brings its own vocabulary. */
+/** A run read from a file brings its own vocabulary. @param {any} value @returns {Run} */
 export function openRun(value) {
   return decode(value, value);
 }
@@ -40,56 +51,58 @@ export function openRun(value) {
 /**
  * A run that shares its first `value.shared` steps with `base`: only the logits of the later ones were sent, and only
  * they are ranked.
+ * @param {Run} base  complete
+ * @param {any} value
+ * @returns {Run}
  */
 export function continueRun(base, value) {
-  const run = decode(
-    { ...value, logits: null },
-    { labels: base.vocabulary, token_bytes: base.tokenBytes, trained_length: base.trainedLength },
-  );
-  const shared = value.shared;
-  const rest = new Float32Array(bytesOf(value.logits).buffer);
-  run.logits = new Float32Array(run.numSteps * run.vocabSize);
-  run.logits.set(base.logits.subarray(0, shared * run.vocabSize));
-  run.logits.set(rest, shared * run.vocabSize);
-  return spliceRank(run, base, shared);
+  const { vocabulary, tokenBytes, trainedLength } = base;
+  const known = { labels: vocabulary, token_bytes: tokenBytes, trained_length: trainedLength };
+  const run = decode({ ...value, logits: null }, known);
+  const at = value.shared * run.vocabSize;
+  const logits = new Float32Array(run.numSteps * run.vocabSize);
+  logits.set(/** @type {Float32Array} */ (base.logits).subarray(0, at));
+  logits.set(floatsOf(value.logits), at);
+  run.logits = logits;
+  return spliceRank(run, base, value.shared);
 }
 
-function decode(value, { labels, token_bytes, trained_length }) {
+/** What page/runs.py `payload` sent, under the names of this side. @param {any} value @param {Vocabulary} vocabulary @returns {Run} */
+export function decode(value, { labels, token_bytes, trained_length }) {
+  /** @param {number[]} ids */
+  const labelsOf = (ids) => ids.map((id) => labels[id]);
   const run = {
     id: value.id,
     model: value.model,
     prompt: value.prompt,
     promptIds: value.prompt_ids,
     promptLength: value.prompt_ids.length,
-    promptLabels: value.prompt_ids.map((id) => labels[id]),
+    promptLabels: labelsOf(value.prompt_ids),
     tokenIds: value.token_ids,
-    labels: value.token_ids.map((id) => labels[id]),
+    labels: labelsOf(value.token_ids),
     pieces: value.pieces,
     uniforms: value.uniforms,
     numFed: value.num_fed,
     cacheBytes: value.cache_bytes,
     seconds: value.seconds,
     stopReason: value.stop_reason,
-    params: value.params, // that it was written under
+    params: value.params,
     maxNewTokens: value.max_new_tokens,
-    forced: new Set(value.forced), // steps whose token a person chose
+    forced: new Set(value.forced),
     vocabulary: labels,
     tokenBytes: token_bytes,
     trainedLength: trained_length ?? Infinity, // a run from a file does not tell
     vocabSize: value.vocab_size,
     numSteps: value.token_ids.length,
-    logits: null,
+    logits: value.logits ? floatsOf(value.logits) : null,
   };
-  if (value.logits) {
-    run.logits = new Float32Array(bytesOf(value.logits).buffer);
-    rankRun(run);
-  }
-  return run;
+  return run.logits ? rankRun(run) : run;
 }
 
-function bytesOf(base64) {
+/** @param {string} base64  float32, little-endian as every browser's machine is */
+function floatsOf(base64) {
   const letters = atob(base64);
   const bytes = new Uint8Array(letters.length);
   for (let place = 0; place < letters.length; place += 1) bytes[place] = letters.charCodeAt(place);
-  return bytes;
+  return new Float32Array(bytes.buffer);
 }

@@ -4,6 +4,7 @@ import { node, say, set } from "./svg.js";
 
 const PAUSE_MS = 120;
 
+/** @param {HTMLElement} element @param {import("./types.js").PanelApi} api @returns {import("./types.js").Panel} */
 export function mount(element, api) {
   element.classList.add("steps");
   const play = node("button.small-button.steps-play", { type: "button" }, element, "▶ Play");
@@ -13,13 +14,13 @@ export function mount(element, api) {
     element,
   );
   const words = node("span.steps-words", {}, element);
-  let timer = null;
+  let timer = 0;
 
   const lastStep = () => (api.store.get().run?.numSteps ?? 1) - 1;
 
   function stop() {
     clearInterval(timer);
-    timer = null;
+    timer = 0;
     say(play, "▶ Play");
   }
 
@@ -33,20 +34,21 @@ export function mount(element, api) {
     if (timer) return stop();
     if (api.store.get().step >= lastStep()) api.store.set({ step: 0 });
     say(play, "❚❚ Pause");
-    timer = setInterval(tick, PAUSE_MS);
+    timer = window.setInterval(tick, PAUSE_MS);
   });
   range.addEventListener("input", () => {
     stop();
     api.store.set({ step: Number(range.value) });
   });
 
+  /** @type {import("./types.js").Listener} */
   function draw({ run, step }) {
-    for (const part of element.children) part.hidden = !run; // a hidden panel itself would never be drawn again
+    hide(!run);
     if (!run) return;
     const last = lastStep();
     play.disabled = range.disabled = last === 0;
     set(range, { max: last, "aria-valuetext": `step ${step} of ${last}` });
-    range.value = step;
+    range.value = String(step);
     range.style.setProperty("--filled", `${(100 * step) / Math.max(1, last)}%`);
     say(
       words,
@@ -56,6 +58,11 @@ export function mount(element, api) {
     );
   }
 
-  for (const part of element.children) part.hidden = true;
-  return { draw };
+  /** The parts: a hidden panel itself would never be drawn again. @param {boolean} hidden */
+  function hide(hidden) {
+    for (const part of [play, range, words]) part.hidden = hidden;
+  }
+
+  hide(true);
+  return { reads: ["run", "step"], draw };
 }

@@ -1,36 +1,78 @@
-// What all pictures share: the recorded run, the sliders, the step looked at. One change, one picture.
+// What all pictures share: the recorded run, the sliders, and everything else that is chosen on the page.
+// A listener names the keys that it reads, and hears of a change to one of them once in the next animation frame.
 
+import { recipeOf } from "./recipe.js";
 import { reread } from "./reread.js";
 
-const listeners = new Set();
-let state = { run: null, params: null, step: 0, reread: null };
-let scheduled = false;
-let seen = { run: null, params: null }; // what state.reread was worked out for
+/** @typedef {import("./types.js").State} State */
 
+/** @type {Set<{ keys: (keyof State)[] | null, listener: import("./types.js").Listener }>} */
+const listeners = new Set();
+/** @type {State} */
+let state = {
+  run: null,
+  params: null,
+  step: 0,
+  hover: null,
+  log: false,
+  dark: false,
+  layer: null,
+  position: null,
+  head: -1,
+  stage: 0,
+  compareBy: "tokens",
+  answerRows: null,
+  race: null,
+  fork: null,
+  reread: null,
+  recipe: null,
+};
+let worked = state; // what `reread` and `recipe` were last worked out for
+let told = state; // what the listeners last heard of
+let scheduled = false;
+
+/** @type {import("./types.js").Store} */
 export const store = {
-  get: () => state,
-  /** Merges `patch`; listeners hear of it once in the next animation frame, however many changes come before. */
+  get() {
+    workOut();
+    return state;
+  },
+  /** Merges `patch`. However many changes come before the next frame, it is one for the listeners. */
   set(patch) {
     state = { ...state, ...patch };
     if (scheduled) return;
     scheduled = true;
-    requestAnimationFrame(() => {
-      scheduled = false;
-      rereadIfChanged();
-      for (const listener of listeners) listener(state);
-    });
+    requestAnimationFrame(tell);
   },
-  subscribe(listener) {
-    listeners.add(listener);
-    return () => listeners.delete(listener);
+  /** `keys` null: hears of every frame in which something was set. Returns a function that ends it. */
+  on(keys, listener) {
+    const entry = { keys, listener };
+    listeners.add(entry);
+    return () => listeners.delete(entry);
   },
 };
 
-/** All steps of the recorded run under the present sliders: the same numbers for every picture, worked out once. */
-function rereadIfChanged() {
+function tell() {
+  scheduled = false;
+  workOut();
+  const [before, now] = [told, state]; // what a listener sets meanwhile belongs to the next frame
+  told = now;
+  for (const { keys, listener } of listeners) {
+    if (keys === null || keys.some((key) => now[key] !== before[key])) listener(now);
+  }
+}
+
+/** The same numbers for every picture, worked out once for a run and the present sliders. */
+function workOut() {
   const { run, params } = state;
-  if (run === seen.run && params === seen.params) return;
-  seen = { run, params };
-  state.reread = run?.logits && params ? reread(run, params) : null;
-  if (run) state.step = Math.max(0, Math.min(state.step, run.tokenIds.length - 1));
+  const isNewRun = run !== worked.run;
+  if (!isNewRun && params === worked.params) return;
+  const last = run ? Math.max(0, run.tokenIds.length - 1) : state.step;
+  state = {
+    ...state,
+    reread: run?.logits && params ? reread(run, params) : null,
+    recipe: isNewRun ? recipeOf(run) : state.recipe,
+    step: Math.max(0, Math.min(state.step, last)),
+  };
+  worked = state;
 }

@@ -2,18 +2,46 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** A DOM node: node("div.row", {title: "x"}, parent, "text"). Attributes that are null are left out. */
+/** @typedef {Record<string, string | number | boolean | null | undefined>} Attributes */
+
+/**
+ * A DOM node: node("div.row", {title: "x"}, parent, "text"). Attributes that are null are left out.
+ * @template {keyof HTMLElementTagNameMap} Tag
+ * @param {Tag | `${Tag}.${string}`} kind
+ * @param {Attributes} [attributes]
+ * @param {Element | null} [parent]
+ * @param {string | null} [text]
+ * @returns {HTMLElementTagNameMap[Tag]}
+ */
 export function node(kind, attributes = {}, parent = null, text = null) {
   const [tag, ...classes] = kind.split(".");
-  return dress(document.createElement(tag), classes, attributes, parent, text);
+  const made = /** @type {HTMLElementTagNameMap[Tag]} */ (document.createElement(tag));
+  return dress(made, classes, attributes, parent, text);
 }
 
-/** An SVG node, in the same way. */
+/**
+ * An SVG node, in the same way.
+ * @template {keyof SVGElementTagNameMap} Tag
+ * @param {Tag | `${Tag}.${string}`} kind
+ * @param {Attributes} [attributes]
+ * @param {Element | null} [parent]
+ * @param {string | null} [text]
+ * @returns {SVGElementTagNameMap[Tag]}
+ */
 export function svg(kind, attributes = {}, parent = null, text = null) {
   const [tag, ...classes] = kind.split(".");
-  return dress(document.createElementNS(SVG, tag), classes, attributes, parent, text);
+  const made = /** @type {SVGElementTagNameMap[Tag]} */ (document.createElementNS(SVG, tag));
+  return dress(made, classes, attributes, parent, text);
 }
 
+/**
+ * @template {Element} Made
+ * @param {Made} made
+ * @param {string[]} classes
+ * @param {Attributes} attributes
+ * @param {Element | null} parent
+ * @param {string | null} text
+ */
 function dress(made, classes, attributes, parent, text) {
   if (classes.length) made.setAttribute("class", classes.join(" "));
   set(made, attributes);
@@ -22,22 +50,34 @@ function dress(made, classes, attributes, parent, text) {
   return made;
 }
 
+/**
+ * @template {Element} Target
+ * @param {Target} target
+ * @param {Attributes} attributes
+ */
 export function set(target, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === undefined) target.removeAttribute(name);
-    else target.setAttribute(name, value);
+    else target.setAttribute(name, String(value));
   }
   return target;
 }
 
-/** Sets text only where it differs: an untouched node is not laid out again. */
+/** Sets text only where it differs: an untouched node is not laid out again. @param {Element} target @param {string} text */
 export function say(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
-/** Makes `parent` hold exactly `count` children, made by `make` when missing. */
+/**
+ * Makes `parent` hold exactly `count` children, made by `make` when missing.
+ * @template {Element} Child
+ * @param {Element} parent
+ * @param {number} count
+ * @param {(place: number) => Child} [make]  not needed where nothing is to be added
+ * @returns {HTMLCollection & Record<number, Child> & Iterable<Child>}
+ */
 export function pool(parent, count, make) {
-  while (parent.children.length > count) parent.lastChild.remove();
-  while (parent.children.length < count) parent.appendChild(make(parent.children.length));
-  return parent.children;
+  while (parent.children.length > count) parent.lastElementChild?.remove();
+  while (make && parent.children.length < count) parent.appendChild(make(parent.children.length));
+  return /** @type {any} */ (parent.children);
 }

@@ -2,6 +2,7 @@
 
 import { node, pool, say } from "./svg.js";
 
+/** @param {HTMLElement} element @returns {import("./types.js").Panel} */
 export function mount(element) {
   const table = node("table.fact-table", {}, element);
   const head = node("tr", {}, node("thead", {}, table));
@@ -14,15 +15,18 @@ export function mount(element) {
       if (!value) return;
       fill(head, value.columns, () => node("th", { scope: "col" }));
       const lines = pool(body, value.rows.length, () => node("tr"));
-      value.rows.forEach((row, index) => {
-        fill(lines[index], row, (place) => node(place ? "td" : "th", place ? {} : { scope: "row" }));
+      value.rows.forEach((/** @type {any[]} */ row, /** @type {number} */ index) => {
+        fill(lines[index], row, (/** @type {number} */ place) =>
+          node(place ? "td" : "th", place ? {} : { scope: "row" }),
+        );
       });
       say(note, value.note ?? "");
     },
   };
 }
 
+/** @param {Element} line @param {any[]} texts @param {(place: number) => Element} make */
 function fill(line, texts, make) {
   const cells = pool(line, texts.length, make);
-  texts.forEach((text, index) => say(cells[index], String(text)));
+  for (const [index, text] of texts.entries()) say(cells[index], String(text));
 }

@@ -125,10 +125,17 @@ export function mount(element, api) {
     );
     say(view.status, value.status ?? "");
     view.status.hidden = !value.status;
-    api.store.set({ race: { value, done, revealed } });
+    tell(api.store, { value, done, revealed });
   }
 
   return { update };
+}
+
+/** A replay draws sixty times a second; the other pictures need to hear only of what is new to them. */
+function tell(store, race) {
+  const before = store.get().race;
+  const same = ["value", "revealed"].every((key) => before?.[key] === race[key]);
+  if (!same || SIDES.some((side) => before.done[side] !== race.done[side])) store.set({ race });
 }
 
 const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -15,13 +15,11 @@ export function mount(element) {
   const why = node("p.race-why", {}, words);
   const noise = node("p.race-noise", { role: "status" }, words);
   const note = node("p.note", {}, words);
-  let shown = null;
 
   function draw({ race }) {
     const result = race?.revealed ? race.value.result : null;
     stage.hidden = !result;
-    if (!result || result === shown) return;
-    shown = result;
+    if (!result) return;
     const cells = pool(ratios, result.ratios.length, () => {
       const cell = node("div");
       node("span.key-number.race-key", {}, cell);
@@ -47,5 +45,5 @@ export function mount(element) {
     noise.hidden = !result.noise;
   }
 
-  return { draw };
+  return { reads: ["race"], draw };
 }

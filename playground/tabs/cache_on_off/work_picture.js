@@ -36,23 +36,16 @@ export function mount(element, api) {
   legend.append(" computed again  ");
   node("span.swatch.swatch-stored", {}, legend);
   legend.append(" read from the cache");
-  let drawn = "";
 
   function draw(state) {
     const race = state.race;
     const ready = Boolean(race);
     empty.hidden = ready;
     holder.hidden = legend.hidden = !ready;
-    if (!ready) {
-      drawn = "";
-      return;
-    }
+    if (!ready) return;
     const width = Math.floor(panels.on.picture.parentElement.clientWidth);
     if (!width) return; // the replay goes on while another tab is looked at
     const height = Math.max(150, Math.min(320, Math.round(width * 0.75)));
-    const key = [race.value.id, race.done.on, race.done.off, race.value.max_new, width].join();
-    if (key === drawn) return;
-    drawn = key;
     for (const side of ["on", "off"]) drawSide(panels[side], race, side, width, height);
   }
 
@@ -107,5 +100,5 @@ export function mount(element, api) {
     say(panel.end, `step ${made} of ${most}`);
   }
 
-  return { draw };
+  return { reads: ["race"], draw };
 }

@@ -1,17 +1,16 @@
 // Who reads whom: a strip for the token of this step, and the matrix of all rows so far.
 // With a cache a step computes its last row only; the rows above it are what a run without one computes again.
 
-import { look } from "../../page/js/look.js";
+import { chips, layerChips } from "../../page/js/chips.js";
 import { percent } from "../../page/js/numbers.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
-import { drawChips } from "./heatmap.js";
 
 const LABEL = 118; // px for the name of a row, less on a phone
 
 export function mount(element, api) {
   const bar = node("div.attention-bar", {}, element);
-  const layers = node("div.chips", { role: "group", "aria-label": "Layer" }, bar);
-  const heads = node("div.chips", { role: "group", "aria-label": "Head" }, bar);
+  const layers = layerChips(bar, api.store);
+  const heads = chips(bar, "Head", (place) => api.store.set({ head: place - 1 }));
   const lead = node("p.strip-words", {}, element);
   const strip = node("div.token-strip.small-tokens.weights", {}, element);
   const legend = node("p.matrix-legend", {}, element);
@@ -20,7 +19,7 @@ export function mount(element, api) {
   const canvas = node("canvas.matrix", { role: "img" }, element);
   const words = node("p.note", { "aria-live": "off" }, element);
   let value = null;
-  let head = -1; // -1: the mean of all heads
+  /** @type {any} */
   let shown = null;
 
   canvas.addEventListener("pointermove", (event) => {
@@ -37,12 +36,10 @@ export function mount(element, api) {
   function draw(state) {
     element.classList.toggle("is-empty", !value);
     if (!value || !element.clientWidth) return;
-    drawChips(layers, value, (layer) => look(element, { layer }));
-    drawHeads(heads, value.num_heads, head, (chosen) => {
-      head = chosen;
-      draw(api.store.get());
-    });
-    const row = Math.min(value.labels.length - 1, value.prompt_length - 1 + (state.step ?? 0));
+    const head = state.head < value.num_heads ? state.head : -1; // -1: the mean of all heads
+    layers.draw(value.num_layers, value.layer);
+    heads.draw(["Mean", ...Array.from({ length: value.num_heads }, (_, index) => `Head ${index + 1}`)], head + 1);
+    const row = Math.min(value.labels.length - 1, value.prompt_length - 1 + state.step);
     const read = (from, to) => weightAt(value, head, from, to);
     drawStrip(strip, value, row, read);
     say(
@@ -50,12 +47,9 @@ export function mount(element, api) {
       `What “${value.labels[row]}” (position ${row}) reads, layer ${value.layer + 1}, ${head < 0 ? "mean of all heads" : `head ${head + 1}`}`,
     );
     const firstNew = row < value.prompt_length ? 0 : row; // the prompt's rows are computed together
-    shown = { ...size(element, value), value, row, read, firstNew };
-    shown.largest = largestWeight(shown);
-    shown.summary = summary(row, firstNew);
-    if (row < value.first_row) {
-      shown.summary = `Of a long text the last ${value.labels.length - value.first_row} rows are kept here; this one stands before them. ${shown.summary}`;
-    }
+    const sizes = size(element, value);
+    const largest = largestWeight(sizes.firstRow, row, read);
+    shown = { ...sizes, value, row, read, firstNew, largest, summary: summary(value, row, firstNew) };
     paint(canvas, shown);
     set(canvas, {
       "aria-label": `Attention weights, ${count(row + 1, "row")}, ${row - firstNew + 1} of this step`,
@@ -65,16 +59,22 @@ export function mount(element, api) {
   }
 
   return {
+    reads: ["step", "head", "dark"],
     update(next) {
       value = next?.weights ? decode(next) : null;
-      if (value && head >= value.num_heads) head = -1;
       draw(api.store.get());
     },
     draw,
   };
 }
 
-function summary(row, firstNew) {
+function summary(value, row, firstNew) {
+  const kept = value.labels.length - value.first_row;
+  const gone = `Of a long text the last ${kept} rows are kept here; this one stands before them. `;
+  return (row < value.first_row ? gone : "") + work(row, firstNew);
+}
+
+function work(row, firstNew) {
   const rows = row ? `${(row + 1).toLocaleString("en")} rows` : "one row";
   const scores = `${count((row + 1) ** 2, "score")}, of which the mask hides ${((row * (row + 1)) / 2).toLocaleString("en")}.`;
   if (firstNew === 0) return `Step 0 computes the prompt's ${rows}, with a cache and without: ${scores}`;
@@ -99,15 +99,6 @@ function weightAt({ weights, num_heads, first_row, labels }, head, row, position
   return sum / num_heads;
 }
 
-function drawHeads(holder, count, chosen, choose) {
-  const buttons = pool(holder, count + 1, (index) => {
-    const button = node("button.small-button", { type: "button" }, null, index ? `Head ${index}` : "Mean");
-    button.addEventListener("click", () => choose(index - 1));
-    return button;
-  });
-  for (let index = 0; index <= count; index += 1) set(buttons[index], { "aria-pressed": index - 1 === chosen });
-}
-
 function drawStrip(strip, value, row, read) {
   const tokens = pool(strip, value.labels.length, () => node("span.token"));
   const isKept = row >= value.first_row;
@@ -117,7 +108,7 @@ function drawStrip(strip, value, row, read) {
     const token = tokens[position];
     say(token, label);
     token.classList.toggle("is-later", position > row);
-    token.style.setProperty("--share", 0.9 * Math.sqrt(weight / largest));
+    token.style.setProperty("--share", String(0.9 * Math.sqrt(weight / largest)));
     set(token, { title: `position ${position}: ${percent(weight)}`, "data-weight": weight.toFixed(4) });
     token.classList.toggle("is-chosen", position === row);
   });
@@ -178,7 +169,7 @@ function paint(canvas, { largest, left, wide, high, width, firstRow, value, row,
   ink.strokeRect(left - 1, top * high + 1, (row + 1) * wide + 1, (row - firstRow - top + 1) * high + 1);
 }
 
-function largestWeight({ firstRow, row, read }) {
+function largestWeight(firstRow, row, read) {
   let largest = 1e-6;
   for (let from = Math.max(firstRow, 1); from <= row; from += 1) {
     // row 0 has one token to read: always 1

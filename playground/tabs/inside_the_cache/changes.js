@@ -1,13 +1,12 @@
 // Which stored rows move when something is changed: one picture an experiment, layers × positions.
 // A click on a token changes that one. An empty cell moved by exactly 0.
 
-import { look } from "../../page/js/look.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
 
 const ROW = 24,
   NAME = 34;
 
-export function mount(element) {
+export function mount(element, api) {
   const lead = node("p.strip-words", {}, element);
   const strip = node("div.token-strip.small-tokens", { role: "group", "aria-label": "Token to change" }, element);
   const maps = node("div.change-maps", {}, element);
@@ -20,7 +19,7 @@ export function mount(element) {
     );
     const tokens = pool(strip, value.labels.length, (index) => {
       const token = node("button.token", { type: "button" });
-      token.addEventListener("click", () => look(element, { position: index }));
+      token.addEventListener("click", () => api.store.set({ position: index }));
       return token;
     });
     value.labels.forEach((label, index) => {
@@ -39,6 +38,7 @@ export function mount(element) {
   }
 
   return {
+    reads: ["dark"],
     update(next) {
       value = next?.maps ? next : null;
       draw();

@@ -1,8 +1,8 @@
 // The keys and values that one layer keeps: a row a token, a column a number, heads side by side.
 // The row that the step added is marked; rows of later steps are not in the cache yet and stay empty.
 
-import { look } from "../../page/js/look.js";
-import { node, pool, say, set } from "../../page/js/svg.js";
+import { layerChips } from "../../page/js/chips.js";
+import { node, say, set } from "../../page/js/svg.js";
 
 const ROW = 22,
   LABEL = 112,
@@ -10,7 +10,7 @@ const ROW = 22,
   GAP = 6;
 
 export function mount(element, api) {
-  const chips = node("div.chips", { role: "group", "aria-label": "Layer" }, element);
+  const layers = layerChips(element, api.store);
   const pictures = node("div.heat-pair", {}, element);
   const hover = node("p.note", {}, element);
   const maps = ["keys", "values"].map((name) => makeMap(pictures, name, (words) => say(hover, words)));
@@ -19,7 +19,7 @@ export function mount(element, api) {
   function draw(state) {
     element.classList.toggle("is-empty", !value);
     if (!value) return;
-    drawChips(chips, value, (layer) => look(element, { layer }));
+    layers.draw(value.num_layers, value.layer);
     const step = Math.min(state.step ?? 0, value.first_row + value.labels.length - value.prompt_length);
     const total = value.prompt_length + step; // tokens in the cache; of a long text the first rows are not shown
     const numStored = Math.max(0, total - value.first_row);
@@ -32,21 +32,13 @@ export function mount(element, api) {
   }
 
   return {
+    reads: ["step", "dark"],
     update(next) {
       value = next?.keys ? decode(next) : null;
       draw(api.store.get());
     },
     draw,
   };
-}
-
-export function drawChips(holder, { layer, num_layers }, choose) {
-  const buttons = pool(holder, num_layers, (index) => {
-    const button = node("button.small-button", { type: "button" }, null, `Layer ${index + 1}`);
-    button.addEventListener("click", () => choose(index));
-    return button;
-  });
-  for (let index = 0; index < num_layers; index += 1) set(buttons[index], { "aria-pressed": index === layer });
 }
 
 function decode(value) {

@@ -1,16 +1,15 @@
 // One token through one layer, a click at a time: rows from the cache in blue, rows computed now in the accent colour.
 
-import { look } from "../../page/js/look.js";
+import { layerChips } from "../../page/js/chips.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
-import { drawChips } from "./heatmap.js";
 
 const USES = { score: "QK", mix: "V" }; // what a stage reads without writing it down as rows
 const LETTER = { key: "K", value: "V", query: "Q", vector: "x", scores: "scores", weights: "weights", read: "read" };
 
-export function mount(element) {
+export function mount(element, api) {
   const head = node("div.stepper-head", {}, element);
   const title = node("h3", {}, head);
-  const layers = node("div.chips", { role: "group", "aria-label": "Layer" }, head);
+  const layers = layerChips(head, api.store);
   const board = node("div.stepper-board", {}, element);
   const left = node("div", {}, board);
   const stack = node("div.stepper-stack", { "aria-hidden": true }, left);
@@ -30,12 +29,9 @@ export function mount(element) {
   const forth = node("button.small-button", { type: "button" }, buttons, "Next →");
   const count = node("span.note", {}, buttons);
   let value = null;
-  let stage = 0;
 
-  const go = (by) => {
-    stage = Math.max(0, Math.min(value.stages.length - 1, stage + by));
-    draw();
-  };
+  const last = () => value.stages.length - 1;
+  const go = (by) => api.store.set({ stage: Math.max(0, Math.min(last(), api.store.get().stage + by)) });
   back.addEventListener("click", () => go(-1));
   forth.addEventListener("click", () => go(1));
   side.addEventListener("keydown", (event) => {
@@ -46,12 +42,13 @@ export function mount(element) {
     go(by);
   });
 
-  function draw() {
+  function draw(state) {
     element.classList.toggle("is-empty", !value);
     if (!value) return;
     const { position, labels, layer } = value;
     say(title, `Token ${position + 1}, “${labels[position]}”, through layer ${layer + 1}`);
-    drawChips(layers, value, (chosen) => look(element, { layer: chosen }));
+    layers.draw(value.num_layers, layer);
+    const stage = Math.min(state.stage, last());
     const now = value.stages[stage];
     say(heading, `${stage + 1}. ${now.title}`);
     say(words, now.text);
@@ -59,14 +56,14 @@ export function mount(element) {
     drawStack(stack, value, stage);
     say(count, `${stage + 1} of ${value.stages.length}`);
     back.disabled = stage === 0;
-    forth.disabled = stage === value.stages.length - 1;
+    forth.disabled = stage === last();
   }
 
   return {
+    reads: ["stage"],
     update(next) {
       value = next?.stages ? next : null;
-      stage = value ? Math.min(stage, value.stages.length - 1) : 0;
-      draw();
+      draw(api.store.get());
     },
     draw,
   };

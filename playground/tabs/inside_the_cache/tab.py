@@ -40,7 +40,7 @@ def cache_tab(page: Page) -> None:
 
 def _growth_section(page: Page, words: dict[str, Section]) -> None:
     with gr.Column(elem_classes="cache-section"):
-        source = _source(has_steps=True)
+        source = _source(["layer"], has_steps=True)
         with gr.Row(elem_classes="cache-board one-one"):
             with gr.Column(elem_classes="cache-stack"):
                 with _card(words["growth"]):
@@ -77,7 +77,7 @@ def growth_pictures(text: Text) -> tuple:
 
 def _keeping_section(page: Page, words: dict[str, Section]) -> None:
     with gr.Column(elem_classes="cache-section"):
-        source = _source()
+        source = _source(["layer", "position"])
         with _card(words["keeping"]):
             moved = panel("inside_the_cache/changes")
         with gr.Row(elem_classes="cache-board two-one"):
@@ -97,7 +97,7 @@ def keeping_pictures(text: Text, words: dict[str, Section]) -> tuple:
 
 def _attention_section(page: Page, words: dict[str, Section]) -> None:
     with gr.Column(elem_classes="cache-section"):
-        source = _source(has_steps=True)
+        source = _source(["layer"], has_steps=True)
         with gr.Row(elem_classes="cache-board two-one"):
             with _card(words["attention"]):
                 picture = panel("inside_the_cache/attention")
@@ -119,7 +119,7 @@ def attention_pictures(text: Text) -> tuple:
 
 def _more_section(page: Page, words: dict[str, Section]) -> None:
     with gr.Column(elem_classes="cache-section"):
-        source = _source()
+        source = _source([])
         with gr.Row(elem_classes="cache-board one-one"):
             with _card(words["reads"]):
                 reads = plot_panel(elem_id="reads-curve")
@@ -140,10 +140,13 @@ def more_pictures(text: Text) -> tuple:
     return figure, heads_value(text), classifier_value(text), training_value(text)
 
 
-def _source(has_steps: bool = False) -> gr.HTML:
-    """What the section looks into, and where its pictures follow the step, a slider to walk through them."""
+def _source(looks_at: list[str], has_steps: bool = False) -> gr.HTML:
+    """What the section looks into, and where its pictures follow the step, a slider to walk through them.
+
+    `looks_at` are the keys of the page's store, "layer" and "position", that the pictures depend on besides the answer.
+    """
     with gr.Row(elem_classes="cache-head"):
-        source = panel("inside_the_cache/source", events=["asked"])
+        source = panel("inside_the_cache/source", {"looks_at": looks_at}, events=["asked"])
         if has_steps:
             panel("steps")
     return source

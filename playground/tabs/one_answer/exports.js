@@ -89,5 +89,5 @@ export function mount(element, api) {
     for (const button of saves) set(button, { disabled: run?.logits ? null : "" });
   }
 
-  return { draw };
+  return { reads: ["run"], draw };
 }

@@ -114,7 +114,7 @@ export function mount(element, api) {
   }
 
   api.store.set({ fork: force });
-  return { update: question.take, draw };
+  return { reads: ["run"], update: question.take, draw };
 }
 
 function lastForced(run) {

@@ -47,7 +47,7 @@ export function mount(element, api) {
     say(result, `= ${percent(now.probs[place])}`);
   }
 
-  return { draw };
+  return { reads: ["run", "params", "step", "hover"], draw };
 }
 
 /** z - z1 with both logits; under a penalty only their difference, as the stages see it. */

@@ -72,7 +72,7 @@ export function mount(element, api) {
     }
   }
 
-  return { update: question.take, draw: () => plot.draw() };
+  return { reads: ["dark"], update: question.take, draw: () => plot.draw() };
 }
 
 function fillRow(row, cells, kind) {

@@ -2,7 +2,7 @@
 // A context is { stage, before, run, params, step }; `before` is the stage before, or what there was at the beginning.
 
 import { percent } from "../../page/js/numbers.js";
-import { isOn, notOff, settingsOf, valueOf } from "../../page/js/stage_table.js";
+import { isOn, notOff, settingsOf, valueUnder } from "../../page/js/stage_table.js";
 
 export const RULE_NAMES = {
   transformers: "transformers",
@@ -35,9 +35,9 @@ export function tokens(number) {
 }
 
 export function settingOf(name, params) {
-  if (name === "temperature") return String(valueOf(params, settingsOf(name)[0]));
+  if (name === "temperature") return String(valueUnder(params, settingsOf(name)[0]));
   const on = notOff(name, params).map((setting) => {
-    const value = valueOf(params, setting);
+    const value = valueUnder(params, setting);
     const shown = setting.whole ? count(value) : String(value);
     return name === "penalty" ? `${PENALTY_NAMES[setting.field] ?? setting.field} ${shown}` : shown;
   });
@@ -59,7 +59,7 @@ export function reason(context) {
       : "Not asked: with T = 0 the most likely token wins.";
   }
   if (before.numKept === 1) return "Nothing to do: one token is left.";
-  return CUTS[name](context, valueOf(params, settingsOf(name)[0]));
+  return CUTS[name](context, valueUnder(params, settingsOf(name)[0]));
 }
 
 const CUTS = {

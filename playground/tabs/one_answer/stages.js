@@ -62,7 +62,7 @@ export function mount(element, api) {
     );
   }
 
-  return { draw };
+  return { reads: ["run", "params", "step"], draw };
 }
 
 /** The title, and the buttons for a library's order and for a whole set of settings. */

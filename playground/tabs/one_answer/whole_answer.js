@@ -1,8 +1,18 @@
 // Four curves over the steps of one answer, one below the other: nucleus size, entropy, probability, rank.
 
+import {
+  dotsOf,
+  drawColumns,
+  drawRows,
+  linearScale,
+  logMarks,
+  logScale,
+  pointsOf,
+  stepMarks,
+} from "../../page/js/axis.js";
 import { percent } from "../../page/js/numbers.js";
 import { slideOverSteps } from "../../page/js/step_slider.js";
-import { node, pool, say, set, svg } from "../../page/js/svg.js";
+import { node, say, set, svg } from "../../page/js/svg.js";
 
 const EDGE = { left: 60, right: 14, top: 4, bottom: 26 };
 const HEAD = 30; // of each curve, for its name and its value
@@ -11,21 +21,18 @@ const NARROW = 460; // pixels: below, the words get shorter
 const STRIDE = HEAD + HEIGHT + 8;
 
 const count = (value) => value.toLocaleString("en");
-// Marks of a logarithmic axis; the last power of ten gives way when the top is near it.
-const powers = (top) =>
-  [1, 10, 100, 1000, 10000, 100000].filter((mark) => Math.log(mark) < 0.8 * Math.log(top)).concat(top);
-const logScale = (top) => (value) => Math.log(value) / Math.log(top);
 
 /** Each curve: its name, its numbers, the scale from 0 (bottom) to 1 (top), the marks, and how a number is said. */
 function curvesOf(run, reread, isNarrow) {
   const entropyTop = [1, 2, 4, 8, 16].find((top) => reread.entropy.every((nats) => nats <= top)) ?? 16;
-  const log = logScale(run.vocabSize);
+  const log = logScale([1, run.vocabSize], [0, 1]);
+  const powers = logMarks(run.vocabSize, HEIGHT);
   return [
     {
       name: "Nucleus size",
       values: reread.numCandidates,
       at: log,
-      marks: powers(run.vocabSize),
+      marks: powers,
       mark: count,
       say: (value) => `${count(value)} token${value === 1 ? "" : "s"}`,
     },
@@ -50,7 +57,7 @@ function curvesOf(run, reread, isNarrow) {
       name: "Its rank",
       values: reread.chosenRank,
       at: (rank) => 1 - log(rank),
-      marks: powers(run.vocabSize),
+      marks: powers,
       mark: count,
       say: (rank) => (rank === 1 ? "1, the most likely" : count(rank)),
     },
@@ -79,8 +86,6 @@ export function mount(element, api) {
   const ticks = svg("g", {}, picture);
   let width = 0;
 
-  const xAt = (step, run) => EDGE.left + (step / Math.max(run.numSteps - 1, 1)) * (width - EDGE.left - EDGE.right);
-
   function draw({ run, reread, step }) {
     const ready = Boolean(run && reread);
     empty.hidden = ready;
@@ -88,11 +93,13 @@ export function mount(element, api) {
     if (!ready) return;
     width = api.width;
     set(picture, { width });
-    const x = (index) => xAt(index, run);
-    curvesOf(run, reread, width < NARROW).forEach((curve, index) => drawRow(rows[index], curve, index, run, step, x));
+    const x = linearScale([0, Math.max(run.numSteps - 1, 1)], [EDGE.left, width - EDGE.right]);
+    for (const [index, curve] of curvesOf(run, reread, width < NARROW).entries())
+      drawRow(rows[index], curve, index, step, x);
     set(stem, { d: `M${x(step)} ${EDGE.top + HEAD}V${height - EDGE.bottom}` });
-    drawFork(reread.firstDifference, run, x);
-    drawTicks(run, x);
+    drawFork(reread.firstDifference, x);
+    const word = (mark) => (mark === 0 ? "step 0" : String(mark));
+    drawColumns(ticks, stepMarks(run.numSteps, width / 90), { x, y: height - 4, word });
     set(picture, {
       "aria-valuenow": step,
       "aria-valuemin": 0,
@@ -101,25 +108,20 @@ export function mount(element, api) {
     });
   }
 
-  function drawRow(row, curve, index, run, step, x) {
+  function drawRow(row, curve, index, step, x) {
     const bottom = EDGE.top + index * STRIDE + HEAD + HEIGHT;
     const y = (value) => bottom - Math.max(0, Math.min(1, curve.at(value))) * HEIGHT;
     say(row.name, curve.name);
     say(row.value, curve.say(curve.values[step], step));
     set(row.value, { x: width - EDGE.right });
-    const grid = pool(row.grid, curve.marks.length, makeMark);
-    curve.marks.forEach((mark, place) => {
-      set(grid[place].children[0], { x1: EDGE.left, x2: width - EDGE.right, y1: y(mark), y2: y(mark) });
-      set(grid[place].children[1], { y: y(mark) });
-      say(grid[place].children[1], curve.mark(mark));
-    });
+    drawRows(row.grid, curve.marks, { y, left: EDGE.left, right: width - EDGE.right, word: curve.mark });
     set(row.line, { points: pointsOf(curve.values, x, y) });
     set(row.pale, { points: curve.pale ? pointsOf(curve.pale, x, y) : null });
     set(row.dots, { d: dotsOf(curve.values, x, y) });
     set(row.chosen, { cx: x(step), cy: y(curve.values[step]) });
   }
 
-  function drawFork(step, run, x) {
+  function drawFork(step, x) {
     const none = step === null;
     for (const part of [beyond, fork, forkWords]) part.style.display = none ? "none" : "";
     if (none) return;
@@ -135,22 +137,12 @@ export function mount(element, api) {
     set(forkWords, { x: left + (right ? -6 : 6), y: height - EDGE.bottom - 6, "text-anchor": right ? "end" : "start" });
   }
 
-  function drawTicks(run, x) {
-    const stride = [1, 2, 5, 10, 20, 50, 100].find((size) => run.numSteps / size <= Math.max(width / 90, 2)) ?? 200;
-    const marks = Array.from({ length: Math.ceil(run.numSteps / stride) }, (_, index) => index * stride);
-    const texts = pool(ticks, marks.length, () => svg("text.axis", { y: height - 4, "text-anchor": "middle" }));
-    marks.forEach((mark, index) => {
-      set(texts[index], { x: x(mark) });
-      say(texts[index], mark === 0 ? "step 0" : String(mark));
-    });
-  }
-
   slideOverSteps(
     picture,
     api.store,
     ({ clientX }) => (clientX - picture.getBoundingClientRect().left - EDGE.left) / (width - EDGE.left - EDGE.right),
   );
-  return { draw };
+  return { reads: ["run", "reread", "step"], draw };
 }
 
 function makeRow(picture, index) {
@@ -165,24 +157,4 @@ function makeRow(picture, index) {
     name: svg("text.whole-name", { x: EDGE.left, y: top + 20 }, group),
     value: svg("text.whole-value", { y: top + 20, "text-anchor": "end" }, group),
   };
-}
-
-function makeMark() {
-  const mark = svg("g");
-  svg("line.grid-line", {}, mark);
-  svg("text.axis", { x: EDGE.left - 8, "text-anchor": "end", dy: "0.35em" }, mark);
-  return mark;
-}
-
-function pointsOf(values, x, y) {
-  let points = "";
-  for (let step = 0; step < values.length; step += 1) points += `${x(step).toFixed(1)},${y(values[step]).toFixed(1)} `;
-  return points;
-}
-
-/** All dots as one path of points: one node however many steps. */
-function dotsOf(values, x, y) {
-  let dots = "";
-  for (let step = 0; step < values.length; step += 1) dots += `M${x(step).toFixed(1)} ${y(values[step]).toFixed(1)}h0`;
-  return dots;
 }

@@ -1,8 +1,9 @@
 // One answer twice: with the cache and without. The tokens are the same; the work is not.
 
+import { drawRows, linearScale, pointsOf } from "../../page/js/axis.js";
 import { follower, isUnderWay, jobWords } from "../../page/js/jobs.js";
 import { milliseconds } from "../../page/js/numbers.js";
-import { node, pool, say, set, svg } from "../../page/js/svg.js";
+import { node, say, set, svg } from "../../page/js/svg.js";
 
 const HEIGHT = 112;
 const EDGE = { left: 58, right: 12, top: 12, bottom: 26 };
@@ -80,26 +81,14 @@ export function mount(element, api) {
     const { on, off } = value.sides;
     const steps = Math.max(on.seconds.length, off.seconds.length, 2);
     const most = 1000 * Math.max(...on.seconds, ...off.seconds);
-    const x = (step) => EDGE.left + (step / (steps - 1)) * (width - EDGE.left - EDGE.right);
-    const y = (ms) => HEIGHT - EDGE.bottom - (ms / most) * (HEIGHT - EDGE.top - EDGE.bottom);
+    const x = linearScale([0, steps - 1], [EDGE.left, width - EDGE.right]);
+    const y = linearScale([0, most], [HEIGHT - EDGE.bottom, EDGE.top]);
     set(picture, { width });
-    const marks = [0, most / 2, most];
-    const rows = pool(grid, marks.length, () => {
-      const row = svg("g");
-      svg("line.grid-line", {}, row);
-      svg("text.axis", { x: EDGE.left - 8, "text-anchor": "end", dy: "0.35em" }, row);
-      return row;
-    });
-    marks.forEach((mark, index) => {
-      set(rows[index].children[0], { x1: EDGE.left, x2: width - EDGE.right, y1: y(mark), y2: y(mark) });
-      set(rows[index].children[1], { y: y(mark) });
-      say(rows[index].children[1], mark < 10 ? mark.toFixed(1) : mark.toFixed(0));
-    });
+    const word = (mark) => mark.toFixed(mark < 10 ? 1 : 0);
+    drawRows(grid, [0, most / 2, most], { y, left: EDGE.left, right: width - EDGE.right, word });
     for (const side of ["on", "off"]) {
-      const { seconds } = value.sides[side];
-      set(lines[side], {
-        points: seconds.map((one, step) => `${x(step).toFixed(1)},${y(1000 * one).toFixed(1)}`).join(" "),
-      });
+      const times = value.sides[side].seconds.map((seconds) => 1000 * seconds);
+      set(lines[side], { points: pointsOf(times, x, y) });
     }
   }
 
@@ -109,6 +98,7 @@ export function mount(element, api) {
       value = given;
       draw();
     },
+    reads: [],
     draw,
   };
 }

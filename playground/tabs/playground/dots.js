@@ -60,5 +60,5 @@ export function mount(element, api) {
     });
   }
 
-  return { draw, update: question.take };
+  return { reads: ["run", "params"], draw, update: question.take };
 }

@@ -27,7 +27,6 @@ export function mount(element, api) {
   );
   const names = node("ol.answers-names", {}, element); // where the window is too narrow for labels on the axis
   let value = null;
-  let drawnBy = null;
   save.addEventListener("click", () => {
     if (value) download(value.csv, "stated_and_observed.csv");
   });
@@ -35,17 +34,14 @@ export function mount(element, api) {
   const jobs = statusFollower(words, { problem, buttons: ["#answers-many"], running: "Sampling the answers …" });
 
   return {
+    reads: ["params", "run", "dark"],
     update(given) {
       if (!jobs.hear(given) || !given?.figure) return;
       value = { ...given, runId: api.store.get().run?.id };
-      drawnBy = null;
       this.draw(api.store.get());
     },
     draw(state) {
       if (!value || !element.clientWidth) return;
-      const key = JSON.stringify([state.params, state.run?.id, state.dark, element.clientWidth]);
-      if (key === drawnBy) return;
-      drawnBy = key;
       const stale =
         isOtherRun(state.run, value) ||
         (Boolean(state.params) &&

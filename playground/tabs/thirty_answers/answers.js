@@ -76,7 +76,7 @@ export function mount(element, api) {
   }
 
   function show() {
-    const by = api.store.get().compareBy ?? "tokens";
+    const by = api.store.get().compareBy;
     for (const button of buttons) set(button, { "aria-pressed": button.dataset.view === by });
     if (!value?.views) return;
     const view = value.views[by];
@@ -141,7 +141,7 @@ export function mount(element, api) {
       timer = setTimeout(ask, first ? 0 : REST_MS);
     }
     const lit = state.answerRows;
-    const view = value?.views?.[state.compareBy ?? "tokens"];
+    const view = value?.views?.[state.compareBy];
     if (!view) return;
     for (let row = 0; row < dots.children.length; row++) {
       dots.children[row].classList.toggle("is-lit", Boolean(lit?.includes(row)));
@@ -174,6 +174,7 @@ export function mount(element, api) {
       );
       show();
     },
+    reads: ["params", "run", "compareBy", "answerRows"],
     draw,
   };
 }

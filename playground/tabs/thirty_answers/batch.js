@@ -137,6 +137,7 @@ export function mount(element, api) {
       tell();
       draw(api.store.get());
     },
+    reads: ["answerRows"],
     draw,
   };
 }

@@ -42,14 +42,13 @@ export function mount(element, api) {
     "CSV",
   );
   let value = null;
-  let drawnBy = null;
   plot.update(null);
   save.addEventListener("click", () => {
     if (value?.views) download(value.views[by()].csv, "distinct_answers.csv");
   });
 
   const jobs = statusFollower(words, { problem, buttons: ["#answers-draw"], running: "Sampling the answers …" });
-  const by = () => api.store.get().compareBy ?? "tokens";
+  const by = () => api.store.get().compareBy;
 
   function isStale({ params, run }) {
     return (
@@ -85,19 +84,14 @@ export function mount(element, api) {
   }
 
   return {
+    reads: ["params", "run", "compareBy", "dark"],
     update(given) {
       if (!jobs.hear(given) || !given?.views) return;
       value = { ...given, runId: api.store.get().run?.id };
-      drawnBy = null;
       this.draw(api.store.get());
     },
     draw(state) {
-      if (!value || !element.clientWidth) return;
-      // Hovering an answer changes the store too: only what the curve shows makes it draw.
-      const key = JSON.stringify([state.params, state.run?.id, by(), state.dark, element.clientWidth]);
-      if (key === drawnBy) return;
-      drawnBy = key;
-      show(state);
+      if (value && element.clientWidth) show(state);
     },
   };
 }

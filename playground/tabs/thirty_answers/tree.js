@@ -258,6 +258,7 @@ export function mount(element, api) {
   }
 
   return {
+    reads: ["answerRows"],
     update(value) {
       if (!value) return;
       total = value.count;

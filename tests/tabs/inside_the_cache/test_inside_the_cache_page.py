@@ -302,8 +302,8 @@ def test_a_person_watches_the_cache_grow(browser_page: Page):
 
     box = grid.locator("svg").bounding_box()
     grid.locator("svg").click(position={"x": 60, "y": box["height"] - 40})  # the lowest layer
-    expect(page.locator(".panel-heatmap .panel-body").get_by_role("button", name="Layer 4")).to_have_attribute(
-        "aria-pressed", "true"
+    expect(page.locator(".panel-heatmap .panel-body").get_by_role("radio", name="Layer 4")).to_have_attribute(
+        "aria-checked", "true"
     )
     expect(page.locator(".panel-heatmap .note")).to_contain_text("Layer 4:")
 
@@ -326,7 +326,7 @@ def test_a_person_changes_a_token_and_walks_through_a_layer(browser_page: Page):
     walk.locator(".stepper-side").focus()
     page.keyboard.press("ArrowRight")
     expect(walk.locator("h4")).to_contain_text("4.")
-    walk.get_by_role("button", name="Layer 3").click()
+    walk.get_by_role("radio", name="Layer 3").click()
     expect(walk.locator("h3")).to_contain_text("through layer 3")
 
 
@@ -375,10 +375,10 @@ def test_a_person_follows_what_a_token_reads(browser_page: Page, base):
 
     mean = weights()
     assert sum(mean) == pytest.approx(1, abs=0.01)
-    panel.get_by_role("button", name="Head 2").click()
+    panel.get_by_role("radio", name="Head 2").click()
     expect(panel.locator(".strip-words")).to_contain_text("head 2")
     assert sum(weights()) == pytest.approx(1, abs=0.01) and weights() != mean
-    panel.get_by_role("button", name="Layer 4").click()
+    panel.get_by_role("radio", name="Layer 4").click()
     expect(panel.locator(".strip-words")).to_contain_text("layer 4")
     expect(page.locator(".cache-section .fact-table:visible")).to_contain_text("none needed")
 

@@ -1,0 +1,77 @@
+// The card beside a token under the pointer: id, bytes, logit, and the probability after each stage.
+
+import { node, pool, say } from "./svg.js";
+
+/**
+ * @typedef {import("./types.js").StepReread} StepReread
+ * @typedef {import("./types.js").Run} Run
+ */
+
+/** @param {Element} element @param {() => string} invite  what a click would do, or nothing */
+export function tipCard(element, invite) {
+  const box = node("div.tip", { hidden: "", role: "status" }, element);
+  const head = node("div.tip-head", {}, box);
+  const name = node("b", {}, head);
+  const facts = node("span.note", {}, head);
+  const table = node("table", {}, box);
+  const foot = node("p.note", {}, box);
+  /** @type {number | null} */
+  let shown = null; // token id
+
+  /** @param {number} place @param {StepReread} now @param {Run} run */
+  function fill(place, now, run) {
+    const id = now.ranking[place];
+    say(name, run.vocabulary[id]);
+    const logit = run.logits?.[now.step * run.vocabSize + id] ?? Number.NaN;
+    say(
+      facts,
+      `id ${id} · bytes ${run.tokenBytes[id]} · logit ${logit.toFixed(3)} · rank ${(place + 1).toLocaleString("en")}`,
+    );
+    fillStages(table, place, now);
+    say(foot, invite());
+  }
+
+  return {
+    /** @param {HTMLElement} row @param {number} place @param {StepReread} now @param {Run} run */
+    show(row, place, now, run) {
+      box.hidden = false;
+      shown = now.ranking[place];
+      fill(place, now, run);
+      const below = row.offsetTop + row.offsetHeight + 6;
+      const fits = row.getBoundingClientRect().bottom + box.offsetHeight + 12 < innerHeight;
+      box.style.top = `${fits ? below : Math.max(row.offsetTop - box.offsetHeight - 6, 0)}px`;
+    },
+    hide() {
+      box.hidden = true;
+      shown = null;
+    },
+    /** @param {StepReread} now @param {Run} run */
+    redraw(now, run) {
+      if (shown === null) return;
+      const place = now.ranking.indexOf(shown);
+      if (place >= 0) fill(place, now, run);
+    },
+  };
+}
+
+/** @param {Element} table @param {number} place @param {StepReread} now */
+function fillStages(table, place, now) {
+  /** @type {[string, number][]} */
+  const rows = [["the model", now.modelProbs[place]]];
+  for (const stage of now.stages) rows.push([`after ${stage.name}`, stage.probs[place]]);
+  const lines = pool(table, rows.length, () => {
+    const row = node("tr");
+    node("th", { scope: "row" }, row);
+    node("td", {}, row);
+    return row;
+  });
+  rows.forEach(([stage, share], index) => {
+    say(lines[index].children[0], stage);
+    say(lines[index].children[1], share === 0 ? "0, cut" : exact(share));
+  });
+}
+
+/** A probability with enough digits to check a sum by hand. @param {number} share */
+function exact(share) {
+  return share >= 0.0001 ? share.toFixed(5) : share.toExponential(2);
+}

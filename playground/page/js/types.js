@@ -1,0 +1,183 @@
+// The shapes that modules hand to each other, as JSDoc types: nothing here runs. `npx tsc` holds every module against them.
+
+/**
+ * The settings as the sliders have them, under the field names of SamplingParams in playground/engine/params.py.
+ * @typedef {Record<string, any> & { temperature: number, seed: number, rule: string }} Params
+ */
+
+/**
+ * The order of the tokens at every step, see ranking.js: N steps, V tokens in the vocabulary.
+ * @typedef {object} Order
+ * @property {number} vocabSize
+ * @property {Uint32Array} ranking  token ids (N * V), the most likely first
+ * @property {Float64Array} scores  logits less the step's largest (N * V), in that order
+ * @property {Int32Array} places  of the recorded token of each step in its ranking, from 0
+ * @property {import("./weights.js").StepScores[]} steps  made when a step is first asked for
+ */
+
+/**
+ * What reread.js needs of a run.
+ * @typedef {object} Recording
+ * @property {number} numSteps
+ * @property {number} vocabSize
+ * @property {Float32Array | null} logits  (N * V); null: not complete, it cannot be read again yet
+ * @property {number[]} tokenIds
+ * @property {number[]} promptIds
+ * @property {number[]} uniforms  the random number of each step
+ * @property {Set<number>} [forced]  steps whose token a person chose
+ * @property {Order} [order]
+ * @property {{ key: string, order: Order }} [penalized]  under the penalties last asked for
+ */
+
+/**
+ * A recorded answer. `logits` come when it is complete; until then it is null.
+ * @typedef {object} Run
+ * @property {string} id
+ * @property {string} model
+ * @property {string} prompt
+ * @property {number[]} promptIds
+ * @property {number} promptLength
+ * @property {string[]} promptLabels
+ * @property {number[]} tokenIds
+ * @property {string[]} labels  of the tokens of the answer
+ * @property {string[]} pieces  the text that each of them added
+ * @property {number[]} uniforms
+ * @property {number[]} numFed
+ * @property {number[][]} cacheBytes  of each layer after each step
+ * @property {number[]} seconds
+ * @property {string} stopReason
+ * @property {Params} params  that it was written under
+ * @property {number} maxNewTokens
+ * @property {Set<number>} forced
+ * @property {string[]} vocabulary  the label of every token id
+ * @property {string[]} tokenBytes
+ * @property {number} trainedLength
+ * @property {number} vocabSize
+ * @property {number} numSteps
+ * @property {Float32Array | null} logits
+ * @property {boolean} [live]  written again under a moving slider
+ * @property {Order} [order]
+ * @property {{ key: string, order: Order }} [penalized]
+ * @property {Map<number, number>} [forcedShare]
+ */
+
+/**
+ * All steps of a run under other settings; every array is as long as the answer. See reread.js.
+ * @typedef {object} Reread
+ * @property {Int32Array} numCandidates
+ * @property {Int32Array} chosenIds  what each step's own random number picks now
+ * @property {Float64Array} entropy  nats
+ * @property {Float64Array} chosenProb  of the recorded token, after all stages
+ * @property {Int32Array} chosenRank  from 1
+ * @property {Float64Array} chosenModelProb  before any stage
+ * @property {number | null} firstDifference  the first step that would pick another token
+ */
+
+/**
+ * What a stage leaves: the places of the ranking from `start` up to, not including, `stop`.
+ * @typedef {object} Stage
+ * @property {string} name
+ * @property {number} start
+ * @property {number} stop
+ * @property {number} numKept
+ * @property {number} keptMass  the part of the probability before it that it kept
+ * @property {boolean} cuts
+ * @property {number} temperature
+ * @property {number} base  the place from which exponents count
+ * @property {Float64Array} [probs]  after it
+ */
+
+/**
+ * One step in full; what is per token stands in the order of `ranking`.
+ * @typedef {object} StepReread
+ * @property {number} step
+ * @property {Uint32Array} ranking
+ * @property {Float64Array} scores
+ * @property {Float64Array} modelProbs
+ * @property {Float64Array} probs
+ * @property {Stage} uncut
+ * @property {(Stage & { probs: Float64Array })[]} stages
+ * @property {number} start
+ * @property {number} stop
+ * @property {number} numCandidates
+ * @property {number} entropy
+ * @property {number} uniform
+ * @property {number} chosenPlace  of the recorded token, from 0
+ * @property {number} sampledPlace  of the token that the random number picks now
+ */
+
+/**
+ * What a run can be written again from, see recipe.js.
+ * @typedef {object} Recipe
+ * @property {string} model
+ * @property {string} prompt
+ * @property {Params} params
+ * @property {number} maxNewTokens
+ * @property {[step: number, tokenId: number][]} forced
+ */
+
+/**
+ * Everything that is chosen on the page, and what follows from it. See store.js.
+ * @typedef {object} State
+ * @property {Run | null} run  the answer that all pictures show
+ * @property {Params | null} params  the sliders
+ * @property {number} step  the step looked at
+ * @property {number | null} hover  the token id under the pointer
+ * @property {boolean} log  whether the candidates stand on a logarithmic axis
+ * @property {boolean} dark
+ * @property {number | null} layer  looked into; null: Python chooses
+ * @property {number | null} position  of the token that is changed in the cache; null: Python chooses
+ * @property {number} head  of the attention; -1: the mean of all
+ * @property {number} stage  of a token's walk through a layer
+ * @property {"tokens" | "text"} compareBy  what makes two of the thirty answers the same
+ * @property {number[] | null} answerRows  those of the thirty that are pointed at
+ * @property {any} race  what cache_on_off/race.js shows of two runs
+ * @property {((step: number, tokenId: number) => void) | null} fork  goes on from a step with another token
+ * @property {Reread | null} reread  worked out from run and params
+ * @property {Recipe | null} recipe  worked out from run
+ */
+
+/**
+ * @callback Listener
+ * @param {State} state
+ * @returns {void}
+ */
+
+/**
+ * @typedef {object} Store
+ * @property {() => State} get
+ * @property {(patch: Partial<State>) => void} set
+ * @property {(keys: (keyof State)[] | null, listener: Listener) => () => void} on
+ */
+
+/**
+ * What Gradio gives to a panel, from page/panel.py.
+ * @typedef {object} GradioPanel
+ * @property {string} name
+ * @property {HTMLElement} element
+ * @property {{ value: any }} props
+ * @property {(event: string) => void} trigger
+ * @property {(prop: string, listener: () => void) => void} watch
+ * @property {Record<string, (given?: any) => Promise<any>>} server
+ */
+
+/**
+ * What mount(element, api) is given.
+ * @typedef {object} PanelApi
+ * @property {{ value: any }} props
+ * @property {(event: string) => void} trigger
+ * @property {Record<string, (given?: any) => Promise<any>>} server
+ * @property {Store} store
+ * @property {number} width  of the element in pixels, 0 while it is hidden
+ * @property {(value: any) => void} setValue  what goes to Python with the next event
+ */
+
+/**
+ * What it gives back. `reads` are the keys of the state that `draw` looks at: it is called when one of them changes.
+ * @typedef {object} Panel
+ * @property {(keyof State)[]} [reads]
+ * @property {(value: any) => void} [update]  a value came from Python
+ * @property {Listener} [draw]
+ */
+
+export {};
