@@ -13,8 +13,8 @@ from playground.engine.sampling import row_seed
 from playground.models.loading import load_model
 from playground.models.text import LoadedModel
 from playground.tabs.cache_on_off.sweep import text_of_length
-from playground.tabs.thirty_answers.answers import draw_answer_set
-from playground.tabs.thirty_answers.curve import VALUES, draw_curve_pool
+from playground.tabs.thirty_answers.answers import sample_answer_set
+from playground.tabs.thirty_answers.curve import VALUES, sample_curve_pool
 
 ROWS, NEW_TOKENS = 30, 24
 TEMPERATURES = VALUES["temperature"]
@@ -44,7 +44,7 @@ def sweep_against_transformers(loaded: LoadedModel, prompt: str, goal: Goal) -> 
     }
 
     def ours() -> list[list[tuple[int, ...]]]:
-        pool = draw_curve_pool(loaded, prompt, SamplingParams(seed=1), rows=ROWS, max_new_tokens=NEW_TOKENS)
+        pool = sample_curve_pool(loaded, prompt, SamplingParams(seed=1), rows=ROWS, max_new_tokens=NEW_TOKENS)
         return [[answer.token_ids for answer in drawn.answers] for drawn in pool.sets]
 
     def peer() -> list[torch.Tensor]:
@@ -74,7 +74,7 @@ def thirty_beside_one(loaded: LoadedModel, prompt: str) -> Figure:
     params, prompt_ids = SamplingParams(seed=1), loaded.prompt_ids(prompt)
 
     def thirty() -> list[tuple[int, ...]]:
-        return [answer.token_ids for answer in draw_answer_set(loaded, prompt, params, ROWS, NEW_TOKENS).answers]
+        return [answer.token_ids for answer in sample_answer_set(loaded, prompt, params, ROWS, NEW_TOKENS).answers]
 
     def one() -> list[int]:
         alone = SamplingParams(seed=row_seed(params.seed, 7))

@@ -1,4 +1,4 @@
-"""How soon a slider is seen: from its event to the paint, in Chromium.
+"""How much a first visit fetches, and how soon a slider is seen: from its event to the paint, in Chromium.
 
 Only the clock on the wall tells how long a person waits, so a wait has a peer in the same browser, measured in the same
 rounds: what slows the machine slows both. A drag is smooth when the page needs little of the processor for each event.
@@ -22,6 +22,7 @@ MOVES, PAUSE_MS = 6, 120  # in a round
 DRAG_EVENTS, DRAG_EVERY_MS = 120, 25  # 40 events a second for three seconds, as a hand makes them
 LIVE_PAUSE_MS = 800
 PROMPT = "Once upon a time"
+READY, HELLO_READY = "#slider-temperature", "textarea"  # what a visitor waits for
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 # From the event to the task after the frame in which `seen()` is new: by then the frame is painted.
@@ -96,8 +97,10 @@ def figures() -> Iterator[Figure]:
         served(build()) as page_url,
         served(smallest_round_trip()) as number_url,
         served(transformers_writes(loaded)) as writing_url,
+        served(hello_world(), {}) as hello_url,
     ):
         browser = playwright.chromium.launch(executable_path=path, args=QUIET)
+        yield from first_visit(browser, page_url, hello_url)
         for tab, seen in TABS.items():
             page = opened(browser, page_url)
             record_a_run(page, tab)
@@ -137,11 +140,18 @@ def transformers_writes(loaded: LoadedModel) -> gr.Blocks:
     return demo
 
 
+def hello_world() -> gr.Interface:
+    """The first example of Gradio's guide."""
+    return gr.Interface(lambda name: f"Hello {name}!", "textbox", "textbox")
+
+
 @contextmanager
-def served(demo: gr.Blocks) -> Iterator[str]:
+def served(demo: gr.Blocks, options: dict | None = None) -> Iterator[str]:
+    """`options` of launch: those of our page, unless others are given."""
     from playground.__main__ import launch_options
 
-    _app, url, _share = demo.launch(prevent_thread_lock=True, quiet=True, **launch_options())
+    options = launch_options() if options is None else options
+    _app, url, _share = demo.launch(prevent_thread_lock=True, quiet=True, **options)
     try:
         yield url
     finally:
@@ -153,6 +163,37 @@ def opened(browser: Browser, url: str) -> Page:
     page.goto(url)
     page.wait_for_selector("input[type=range]")
     return page
+
+
+def first_visit(browser: Browser, page_url: str, hello_url: str) -> Iterator[Figure]:
+    """What comes from the server until a visitor with an empty cache can do something."""
+    measures = (
+        ("KiB", 0, Goal(0.5, remark="at most twice as many")),
+        ("requests", 1, Goal(0.33, remark="at most three times as many")),
+    )
+    for name, which, goal in measures:
+        yield compare(
+            f"First visit: {name} until the sliders are there, against Gradio's hello world until its box is",
+            lambda which=which: Took(fetched(browser, page_url, READY)[which]),
+            lambda which=which: Took(fetched(browser, hello_url, HELLO_READY)[which]),
+            goal,
+            f"headless Chromium, empty cache, as sent over the wire, Gradio {gr.__version__}",
+            rounds=3,
+        )
+
+
+def fetched(browser: Browser, url: str, ready: str) -> tuple[float, int]:
+    """KiB of the answers, and how many there were, of a first visit."""
+    page = browser.new_context().new_page()
+    devtools = page.context.new_cdp_session(page)
+    devtools.send("Network.enable")
+    sizes, answers = [], []
+    devtools.on("Network.dataReceived", lambda event: sizes.append(event["encodedDataLength"]))
+    devtools.on("Network.responseReceived", lambda event: answers.append(event["requestId"]))
+    page.goto(url)
+    page.wait_for_selector(ready)
+    page.context.close()
+    return sum(sizes) / 1024, len(answers)
 
 
 def record_a_run(page: Page, tab: str) -> None:

@@ -44,7 +44,7 @@ class Figure:
     """One line of the report: medians over the rounds of the set that decided."""
 
     figure: str  # what is measured, beside which peer
-    ours: float  # milliseconds
+    ours: float  # milliseconds, unless the figure names another unit
     peer: float
     ratio: float  # peer / ours of one round
     ratio_range: tuple[float, float]

@@ -2,7 +2,7 @@
 
 import inspect
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
@@ -13,7 +13,7 @@ from playground.engine.params import SamplingParams
 from playground.models.tables import steps_table
 from playground.page.bar import Page
 from playground.page.jobs import visitor_of
-from playground.page.line import in_steps
+from playground.page.line import Work, in_steps
 from playground.page.recording import record_run
 from playground.page.requests import (
     RequestError,
@@ -25,12 +25,12 @@ from playground.page.requests import (
     whole,
 )
 from playground.tabs.cache_on_off.race import race
+from playground.tabs.cache_on_off.race_values import result_facts
 from playground.tabs.inside_the_cache.growth import cache_growth, stored_rows
-from playground.tabs.playground.tab import comparison_value
-from playground.tabs.thirty_answers.answers import AnswerRequest, drawing
+from playground.tabs.thirty_answers.answers import AnswerRequest, sampling
+from playground.words import say
 
 MOST_ANSWERS, MOST_API_TOKENS = 100, 256
-GONE = "This run is no longer kept: call /generate again."
 SETTINGS = [
     inspect.Parameter(each.name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=each.default, annotation=each.type)
     for each in fields(SamplingParams)
@@ -41,48 +41,49 @@ def add_endpoints(page: Page) -> None:
     """Called inside gr.Blocks."""
     first, models = next(iter(page.models)), page.models
 
-    def generate(params: dict, prompt: str, model: str = first, max_new_tokens: int = 64) -> Iterator[dict | None]:
+    def generate(params: dict, prompt: str, model: str = first, max_new_tokens: int = 64) -> Work:
         """Writes one answer. Gives its text, why it ended, a row for each step, and the id of the run for /reread."""
-        last = None
-        for value in record_run(models, page.runs, model, prompt, params | {"max_new_tokens": max_new_tokens}):
-            last = value or last
-            yield None
-        run = page.runs.get(last["id"])
+        asked = (model, prompt, params | {"max_new_tokens": max_new_tokens})
+        recorded = yield from in_steps(record_run(models, page.runs, *asked))
+        run = page.runs.get(recorded["id"])
         table = steps_table(run.trace, run.labels, run.params)
         text = "".join(run.pieces)
-        yield {"text": text, "stop_reason": run.trace.stop_reason, "run": run.id, "steps": rows_of(table)}
+        return {"text": text, "stop_reason": run.trace.stop_reason, "run": run.id, "steps": rows_of(table)}
 
-    def reread(params: dict, run: str) -> Iterator[dict]:
+    def reread(params: dict, run: str) -> Work:
         """The steps of a recorded run under other settings; the model does not run."""
         kept = page.runs.get(text_of(run))
         if kept is None:
-            raise RequestError(GONE)
+            raise RequestError(say("page.api.gone"))
         settings = sampling_params(params)
         change = kept.trace.reread(settings).first_difference
-        yield {"first_difference": change, "steps": rows_of(steps_table(kept.trace, kept.labels, settings))}
+        yield None
+        return {"first_difference": change, "steps": rows_of(steps_table(kept.trace, kept.labels, settings))}
 
-    def answers(
-        params: dict, prompt: str, model: str = first, n: int = 30, max_new_tokens: int = 24
-    ) -> Iterator[dict | None]:
+    def answers(params: dict, prompt: str, model: str = first, n: int = 30, max_new_tokens: int = 24) -> Work:
         """Samples n answers to one prompt. Gives the distinct ones, most frequent first, each with its probability."""
         loaded, settings = model_of(models, model), sampling_params(params)
         prompt_ids_of(loaded, prompt)
         count, most = whole("n", n, 1, MOST_ANSWERS), whole("max_new_tokens", max_new_tokens, 1, MOST_API_TOKENS)
-        [drawn] = yield from in_steps(drawing(loaded, AnswerRequest(prompt, (settings,), count, most)))
-        yield {"num_distinct": drawn.num_distinct, "answers": rows_of(drawn.table())}
+        [sampled] = yield from in_steps(sampling(loaded, AnswerRequest(prompt, (settings,), count, most)))
+        return {"num_distinct": sampled.num_distinct, "answers": rows_of(sampled.table())}
 
-    def compare(params: dict, prompt: str, model: str = first, max_new_tokens: int = 32) -> Iterator[dict | None]:
+    def compare(params: dict, prompt: str, model: str = first, max_new_tokens: int = 32) -> Work:
         """Writes one answer with the KV cache and without it. Gives tokens fed, seconds and whether both are equal."""
         loaded, settings = model_of(models, model), sampling_params(params)
         most = whole("max_new_tokens", max_new_tokens, 1, MOST_API_TOKENS)
+        result = None
         for tick in race(loaded, prompt_ids_of(loaded, prompt), settings, most):
-            yield comparison_value(tick.result) if tick.result else None
+            result = tick.result or result
+            yield None
+        return result_facts(loaded, result)
 
-    def growth(prompt: str, model: str = first) -> Iterator[dict]:
+    def growth(prompt: str, model: str = first) -> Work:
         """How many bytes each layer of the KV cache holds after every token of a text."""
         loaded = model_of(models, model)
         table = cache_growth(stored_rows(loaded.model, prompt_ids_of(loaded, prompt)), 1)
-        yield {"rows": rows_of(table)}
+        yield None
+        return {"rows": rows_of(table)}
 
     for work, long in ((generate, False), (reread, False), (answers, False), (compare, True), (growth, False)):
         gr.api(
@@ -93,7 +94,7 @@ def add_endpoints(page: Page) -> None:
         )
 
 
-def endpoint(page: Page, work: Callable[..., Iterator], long: bool) -> Callable:
+def endpoint(page: Page, work: Callable[..., Work], long: bool) -> Callable:
     """The work as a coroutine whose arguments are the work's own and, for `params`, the settings one by one."""
     own = list(inspect.signature(work).parameters.values())
     settings = SETTINGS if own[0].name == "params" else []

@@ -11,13 +11,14 @@ from playground.tabs.cache_on_off.tab import race_tab
 from playground.tabs.inside_the_cache.tab import cache_tab
 from playground.tabs.one_answer.tab import sampling_tab
 from playground.tabs.playground.tab import playground_tab
-from playground.tabs.thirty_answers.tab import answers_tab
+from playground.tabs.thirty_answers.tab import answers_tab, shared_answers
 from playground.words import say
 
 
 def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
     with gr.Blocks(title=say("page.title"), fill_width=True) as demo:
         page = build_bar(models)
+        shared_answers(page)
         with gr.Tabs(elem_id="tabs"):
             playground_tab(page)
             sampling_tab(page)
@@ -35,7 +36,7 @@ def launch_options() -> dict:
         "theme": gr.themes.Base(font=fonts, font_mono=["DejaVu Sans Mono", "monospace"]),
         "css": style.css_variables() + style_sheet(),
         "head": '<script type="module" src="scripts/page/js/main.js"></script>',
-        "app_kwargs": app_options(),
+        "app_kwargs": app_options(say("page.title"), say("page.description")),
         "run_history": False,
         "max_threads": 1000,  # events that Gradio lets in at once: they wait in our own line, which tells them so
         "footer_links": [],

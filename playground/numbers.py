@@ -46,10 +46,13 @@ def percent(share: float) -> str:
 
 def bytes_(number: float) -> str:
     """512 B, 2.25 KiB, 200 KiB, 1.5 MiB."""
-    for size, unit in _UNITS:
-        if abs(number) >= size:
-            return f"{_spelled(number / size, 0, 2 if abs(number / size) < 10 else 1)} {unit}"
-    return f"{_spelled(number, 0, 2)} B"
+    size, unit = unit_of(number)
+    return f"{_spelled(number / size, 0, 2 if size == 1 or abs(number / size) < 10 else 1)} {unit}"
+
+
+def unit_of(number: float) -> tuple[int, str]:
+    """The unit in which a number of bytes reads well: (1024, "KiB") for 20,480."""
+    return next(((size, unit) for size, unit in _UNITS if abs(number) >= size), (1, "B"))
 
 
 def milliseconds(seconds: float) -> str:

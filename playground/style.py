@@ -10,6 +10,7 @@ PALETTE = {
     "kept": ("#0072B2", "#56B4E9"),  # probability after the stages; cache on
     "pale": ("#B5D3E7", "#2C5876"),  # the model's own probability
     "accent": ("#D55E00", "#FFB000"),  # the chosen token, the newest column
+    "accent_text": ("#B34A00", "#FFB000"),  # the same as words: 4.5 times as light or dark as what is behind them
     "off": ("#B0558A", "#E69AC8"),  # cache off
     "cut": ("#6F757E", "#9AA1AC"),  # what a stage removed
     "query": ("#0072B2", "#56B4E9"),
@@ -20,6 +21,8 @@ PALETTE = {
     "grid": ("#DDE3EA", "#334155"),
     "panel": ("#FFFFFF", "#1E293B"),
     "page": ("#F6F8FB", "#0B1220"),
+    "above": ("#D55E00", "#FFB000"),  # a number above 0, told from one below it also without red and green
+    "below": ("#0072B2", "#56B4E9"),
     "good": ("#007A5A", "#3CC9A0"),
     "kept_band": ("#0072B22E", "#56B4E938"),  # see-through, for bands of uncertainty
     "value_band": ("#007A5A2E", "#3CC9A038"),

@@ -19,6 +19,7 @@ from playground import numbers
 from playground.assets import ASSETS
 
 FOLDER = ASSETS / "words"
+MOST_LETTERS_SAID = 300  # of an error's sentence: it may quote what was sent
 STYLES: dict[str, Callable[[float], str]] = {
     "bytes": numbers.bytes_,
     "milliseconds": numbers.milliseconds,
@@ -49,6 +50,14 @@ def told(key: str, /, **facts: Any) -> dict[str, Any]:
     if key not in catalogue():
         raise KeyError(f"no text is called {key!r}")
     return {"key": key, "facts": facts}
+
+
+def sentence(text: str) -> str:
+    """With a capital and a full stop, and not longer than one reads. Text, not HTML."""
+    text = text.strip().encode("utf-8", "backslashreplace").decode()
+    if len(text) > MOST_LETTERS_SAID:
+        text = f"{text[: MOST_LETTERS_SAID - 1]}…"
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 @cache

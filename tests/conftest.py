@@ -1,6 +1,7 @@
 """The models that tests run on, and the obvious slow ways that judge the fast ones."""
 
 import dataclasses
+import re
 import shutil
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlparse
@@ -85,7 +86,8 @@ def page_url() -> Iterator[str]:
     from playground.__main__ import build, launch_options
 
     demo = build()
-    _app, url, _share = demo.launch(prevent_thread_lock=True, quiet=True, **launch_options())
+    # _frontend: or Gradio asks for the page itself, and gives up after three seconds, which a busy machine needs.
+    _app, url, _share = demo.launch(prevent_thread_lock=True, quiet=True, _frontend=False, **launch_options())
     yield url
     demo.close()
 
@@ -134,7 +136,7 @@ def generate(page: BrowserPage, prompt: str | None = None) -> None:
     status = answer.locator(".note").first
     status.evaluate("words => { words.textContent = ''; }")  # what a run before this one left there
     page.locator("#generate").click()
-    expect(status).to_contain_text(" ms")
+    expect(status).to_contain_text(re.compile(" m?s,"))  # 250 ms, or 1.25 s on a busy machine
     if prompt is not None:
         expect(answer.locator(".token-prompt")).to_have_text(prompt)
     expect(page.locator(".bar-row:visible").first).to_be_visible()

@@ -227,10 +227,10 @@ def test_vectors_and_numbers_of_other_libraries_are_taken(model, make):
 @pytest.mark.parametrize(
     ("prompt", "message"),
     [
-        (np.ones((2, 2), dtype=int), "prompt ids must be a whole number"),
-        ([1.5], "prompt ids must be a whole number"),
-        ("words", "prompt ids must be a list of token ids, got 'words'"),
-        (7, "prompt ids must be a list of token ids"),
+        (np.ones((2, 2), dtype=int), "prompt_ids must be a whole number"),
+        ([1.5], "prompt_ids must be a whole number"),
+        ("words", "prompt_ids must be a list of token ids, got 'words'"),
+        (7, "prompt_ids must be a list of token ids"),
     ],
 )
 def test_what_is_no_vector_of_ids_is_refused(model, prompt, message):
@@ -376,8 +376,8 @@ def test_a_prompt_without_room_is_refused_before_anything_runs(model, kind):
     ("arguments", "message"),
     [
         ({"prompt_ids": []}, "prompt is empty"),
-        ({"prompt_ids": [1, 61]}, "prompt ids must be a whole number from 0 to 60, got 61"),
-        ({"prompt_ids": [-1, 3]}, "prompt ids must be a whole number from 0 to 60, got -1"),
+        ({"prompt_ids": [1, 61]}, "prompt_ids must be a whole number from 0 to 60, got 61"),
+        ({"prompt_ids": [-1, 3]}, "prompt_ids must be a whole number from 0 to 60, got -1"),
         ({"rows": []}, "at least one answer"),
         ({"max_new_tokens": 0}, "max_new_tokens must be a whole number from 1 up, got 0"),
     ],

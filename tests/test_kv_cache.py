@@ -288,7 +288,7 @@ def test_a_cache_of_other_layers_is_refused(model, num_layers):
 def test_a_length_below_0_is_refused(length):
     """transformers#47433: cutting 5 tokens to -2 left a position of -2."""
     cache = filled(5)
-    with pytest.raises(ValueError, match=f"the length of a cache must be a whole number from 0 up, got {length}"):
+    with pytest.raises(ValueError, match=f"length must be a whole number from 0 up, got {length}"):
         cache.truncate(length)
     assert cache.position == 5
     cache.truncate(0)

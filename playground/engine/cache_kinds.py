@@ -12,6 +12,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from playground.words import say
+
 FIRST_CAPACITY = 64  # tokens; a growing buffer doubles from here
 
 
@@ -41,7 +43,7 @@ class LayerCache:
 
         A key that is once out of reach must stay so: it is deleted.
         """
-        raise NotImplementedError("this kind keeps every token")
+        raise NotImplementedError(say("engine.cache.keeps_all"))
 
     def encode(self, name: str, rows: Tensor) -> dict[str, Tensor]:
         """What is stored of new "keys" or "values" (B, KV, T, D): tensors (B, KV, T, any size), by their names."""
@@ -87,7 +89,7 @@ class LayerCache:
     def stored(self) -> tuple[Tensor, Tensor]:
         """(B, KV, S, D) keys and values of the tokens at `positions`."""
         if not self.buffers:
-            raise ValueError("this layer of the cache holds nothing")
+            raise ValueError(say("engine.cache.empty"))
         length = self.num_stored
         filled = {name: buffer.narrow(2, 0, length) for name, buffer in self.buffers.items()}
         return self.decode("keys", filled), self.decode("values", filled)
@@ -155,11 +157,10 @@ class LayerCache:
             return
         rows, held_heads, held_size, held_dtype = self._form
         if (held_heads, held_size, held_dtype) == (heads, size, dtype):
-            raise ValueError(f"the cache holds {rows} rows, got keys of {batch}")
-        raise ValueError(
-            f"the cache holds {held_heads} KV heads of size {held_size} in {held_dtype}, "
-            f"got {heads} of size {size} in {dtype}: use a new cache for another model"
-        )
+            raise ValueError(say("engine.cache.rows", rows=rows, other=batch))
+        held = {"kv_heads": held_heads, "size": held_size, "dtype": str(held_dtype)}
+        other = {"other_kv_heads": heads, "other_size": size, "other_dtype": str(dtype)}
+        raise ValueError(say("engine.cache.other_model", **held, **other))
 
     def _forget(self, query: int) -> None:
         """Drops what no query from position `query` on may read."""
@@ -199,10 +200,7 @@ class StaticLayerCache(LayerCache):
 
     def _capacity(self, length: int) -> int:
         if length > self.max_length:
-            raise CacheFullError(
-                f"a static cache of {self.max_length} tokens cannot take {length}: "
-                "make max_length larger or ask for fewer tokens"
-            )
+            raise CacheFullError(say("engine.cache.full", size=self.max_length, count=length))
         return self.max_length
 
 

@@ -14,6 +14,7 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.model import ContextFullError, check_room
 from playground.engine.params import SamplingParams
 from playground.engine.sampling import Distribution, Distributions, NoTokenError, draw_uniforms
+from playground.words import say
 
 STOP_TOKEN, LENGTH, CONTEXT_FULL = "stop token", "length", "context full"
 
@@ -54,14 +55,14 @@ class Request:
     def checked(cls, model: Decoder, prompt_ids, params, max_new_tokens=64, stop_ids=(), answer_ids=()) -> "Request":
         """Takes numbers and vectors of numpy and torch too. Raises ValueError saying what is wrong."""
         last = model.config.vocab_size - 1
-        prompt_ids = whole_numbers("prompt ids", prompt_ids, 0, last)
-        answer_ids = whole_numbers("answer ids", answer_ids, 0, last)
+        prompt_ids = whole_numbers("prompt_ids", prompt_ids, 0, last)
+        answer_ids = whole_numbers("answer_ids", answer_ids, 0, last)
         most = whole_number("max_new_tokens", max_new_tokens, 1)
-        stop_ids = [one for one in dict.fromkeys(whole_numbers("stop ids", stop_ids)) if one <= last]
+        stop_ids = [one for one in dict.fromkeys(whole_numbers("stop_ids", stop_ids)) if one <= last]
         if not prompt_ids:
-            raise ValueError("the prompt is empty: write at least one character")
+            raise ValueError(say("engine.request.empty"))
         if len(answer_ids) >= most:
-            raise ValueError(f"max_new_tokens must be above the {len(answer_ids)} tokens given, got {most}")
+            raise ValueError(say("engine.request.nothing_to_write", given=len(answer_ids), value=most))
         return cls(prompt_ids, params, most, stop_ids, answer_ids)
 
     def begin(self, model: Decoder, cache: KVCache) -> tuple[list[int], int]:
@@ -72,7 +73,7 @@ class Request:
         check_room(model.config, cache, 0)
         text, room = [*self.prompt_ids, *self.answer_ids], room_for(model, cache)
         if len(text) > room:
-            raise ContextFullError(f"the prompt has {len(text)} tokens, but there is room for {room}: shorten it")
+            raise ContextFullError(say("engine.request.no_room", count=len(text), room=room))
         return text, room
 
     def uniforms(self, seed: int, room: int) -> list[float]:
@@ -92,7 +93,8 @@ class Request:
         try:
             return Distributions.checked(logits, params, seen)
         except NoTokenError as error:
-            raise NoTokenError(f"step {len(written[error.row])}: {error}", error.row) from None
+            step = len(written[error.row])
+            raise NoTokenError(say("engine.request.step", step=step, reason=str(error)), error.row) from None
 
     def end(self, token_id: int, num_written: int, room: int) -> str | None:
         """Why the answer ends with this token, its `num_written`-th, in a model and cache of `room` positions."""
@@ -179,8 +181,8 @@ def processed(processors: Sequence[LogitsProcessor], texts: list[list[int]], log
         changed = [process(list(text), row.clone()) for text, row in zip(texts, logits, strict=True)]
         for given in changed:
             if np.shape(given) != logits.shape[1:]:
-                got = "None" if given is None else tuple(np.shape(given))
-                raise ValueError(f"a logits processor must give {tuple(logits.shape[1:])} logits, got {got}")
+                got = str(None if given is None else tuple(np.shape(given)))
+                raise ValueError(say("engine.request.processor", wanted=str(tuple(logits.shape[1:])), got=got))
         logits = torch.stack([torch.as_tensor(given).float() for given in changed])
     return logits
 

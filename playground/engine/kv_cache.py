@@ -11,8 +11,9 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from playground.engine.arguments import whole_number, whole_numbers
+from playground.engine.arguments import shown, whole_number, whole_numbers
 from playground.engine.cache_kinds import KINDS, LayerCache, NoCache, StaticLayerCache
+from playground.words import say
 
 
 class KVCache:
@@ -29,9 +30,9 @@ class KVCache:
         is_one = isinstance(kind, str | type | LayerCache)
         kinds = [_layer(kind, max_length)] * num_layers if is_one else [_layer(one, max_length) for one in kind]
         if len(kinds) != num_layers:
-            raise ValueError(f"{len(kinds)} kinds of layer were given for a cache of {num_layers} layers")
+            raise ValueError(say("engine.cache.kinds", kinds=len(kinds), layers=num_layers))
         if len({isinstance(layer, NoCache) for layer in kinds}) > 1:
-            raise ValueError("either all layers keep tokens or none does: the others could not be fed alike")
+            raise ValueError(say("engine.cache.mixed"))
         self.layers = [copy.copy(layer) for layer in kinds]
         self.reset()
 
@@ -100,12 +101,9 @@ class KVCache:
         """
         rows = self.token_ids.tolist()
         if self.num_told != self.position:
-            raise ValueError(
-                f"the cache holds {self.position} tokens but knows only {self.num_told} of them: "
-                "fill it through a model of this project, or reset it"
-            )
+            raise ValueError(say("engine.cache.unknown_text", count=self.position, known=self.num_told))
         if len(rows) > 1:
-            raise ValueError(f"the cache holds {len(rows)} texts; a prompt can go on from one")
+            raise ValueError(say("engine.cache.texts", count=len(rows)))
         held = rows[0] if rows else []
         most = min(len(held), max(len(token_ids) - 1, 0))
         common = next((place for place in range(most) if held[place] != token_ids[place]), most)
@@ -117,7 +115,7 @@ class KVCache:
     def update(self, keys: Tensor, values: Tensor, layer_idx: int, *_unused, **_also) -> tuple[Tensor, Tensor]:
         """(B, KV, T, D) in, (B, KV, S, D) out. Further arguments of transformers' protocol are not needed here."""
         if layer_idx >= len(self.layers):
-            raise ValueError(f"the cache has {len(self.layers)} layers, the model asks for layer {layer_idx + 1}")
+            raise ValueError(say("engine.cache.layer", layers=len(self.layers), number=layer_idx + 1))
         return self.layers[layer_idx].update(keys, values)[:2]
 
     def get_seq_length(self, layer_idx: int = 0) -> int:
@@ -133,10 +131,7 @@ class KVCache:
         positions = layer.upcoming(query_length)
         if query_length == 1 or not layer.forgets:
             return len(positions), layer.seen + query_length - len(positions)
-        raise ValueError(
-            "a cache that forgets needs a mask of its own for several tokens at once: "
-            "give the model to playground.models.adapter first, or feed one token at a time"
-        )
+        raise ValueError(say("engine.cache.mask"))
 
     def clone(self, rows: Sequence[int] | None = None) -> "KVCache":
         """A copy; with `rows`, only these rows, in this order."""
@@ -159,9 +154,9 @@ class KVCache:
 
         Raises ValueError where earlier ones are gone already, and then changes nothing.
         """
-        length = whole_number("the length of a cache", length)
+        length = whole_number("length", length)
         if not all(layer.can_go_back_to(length) for layer in self.layers):
-            raise ValueError(f"this cache can't go back to {length} tokens: it has forgotten some of them")
+            raise ValueError(say("engine.cache.forgot", length=length))
         for layer in self.layers:
             layer.truncate(length)
         self.told = (self.token_ids[:, :length],) if length else ()
@@ -171,7 +166,7 @@ class KVCache:
         rows_now = max((len(layer) for layer in self.layers), default=0)
         picked = whole_numbers("rows", rows, 0, rows_now - 1 if rows_now else None)
         if not picked:
-            raise ValueError("a cache must keep at least one row")
+            raise ValueError(say("engine.cache.no_rows"))
         moved = [row for row, source in enumerate(picked) if row != source]
         with self.all_or_nothing():
             if 2 * len(moved) > len(picked) or len(picked) > rows_now:
@@ -215,10 +210,10 @@ def _layer(kind: str | type[LayerCache] | LayerCache, max_length: int | None) ->
         kind = kind()
     if isinstance(kind, LayerCache):
         if max_length is not None:
-            raise ValueError("max_length goes with kind='static', and only with it")
+            raise ValueError(say("engine.cache.max_length"))
         return kind
     if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, or a LayerCache, got {kind!r}")
+        raise ValueError(say("engine.cache.kind", kinds=", ".join(KINDS), value=shown(kind)))
     if (kind == "static") != (max_length is not None):
-        raise ValueError("max_length goes with kind='static', and only with it")
+        raise ValueError(say("engine.cache.max_length"))
     return KINDS[kind]() if max_length is None else StaticLayerCache(whole_number("max_length", max_length, 1))

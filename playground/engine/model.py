@@ -10,9 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from playground.engine.arguments import shown
 from playground.engine.cache_kinds import LayerCache
 from playground.engine.kv_cache import KVCache
 from playground.engine.taps import any_tap, offer_attention, offer_hidden
+from playground.words import say
 
 
 class ContextFullError(ValueError):
@@ -40,24 +42,24 @@ class ModelConfig:
         for field in fields(self):
             value = getattr(self, field.name)
             if type(value) is not field.type and not (field.type is float and type(value) is int):
-                raise ValueError(f"{field.name} must be of type {field.type.__name__}, got {value!r}")
+                raise ValueError(
+                    say("engine.model.type", name=field.name, type=field.type.__name__, value=shown(value))
+                )
             if field.type is not bool and value <= 0:
-                raise ValueError(f"{field.name} must be above 0, got {value}")
+                raise ValueError(say("engine.model.above_0", name=field.name, value=shown(value)))
         if self.num_heads % self.num_kv_heads:
-            raise ValueError(f"num_heads ({self.num_heads}) must be a multiple of num_kv_heads ({self.num_kv_heads})")
+            raise ValueError(say("engine.model.heads", heads=self.num_heads, kv_heads=self.num_kv_heads))
         if self.head_dim % 2:
-            raise ValueError(f"head_dim must be even for rotary positions, got {self.head_dim}")
+            raise ValueError(say("engine.model.head_dim", value=self.head_dim))
 
 
 def check_room(config, cache: KVCache, num_new: int) -> None:
     """Raises ValueError for a cache of another number of layers, ContextFullError where the positions end."""
     if len(cache.layers) != config.num_layers:
-        raise ValueError(f"the cache has {len(cache.layers)} layers, the model {config.num_layers}")
+        raise ValueError(say("engine.cache.layers", layers=len(cache.layers), wanted=config.num_layers))
     if cache.position + num_new > config.max_positions:
-        raise ContextFullError(
-            f"{cache.position + num_new} tokens, but the model's context ends at {config.max_positions}: "
-            "shorten the prompt or ask for fewer new tokens"
-        )
+        count = cache.position + num_new
+        raise ContextFullError(say("engine.model.context_full", count=count, most=config.max_positions))
 
 
 def rotary_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:
@@ -188,7 +190,7 @@ class Transformer(nn.Module):
             x = F.embedding(token_ids, self.embedding)  # (B, T, C)
         except (AttributeError, ValueError, IndexError, RuntimeError) as error:
             last = self.config.vocab_size - 1
-            raise ValueError(f"token ids must be (B, T) whole numbers from 0 to {last}, got {token_ids}") from error
+            raise ValueError(say("engine.model.token_ids", last=last, value=shown(token_ids))) from error
         start = cache.position
         check_room(self.config, cache, num_new)
         rotary = self.cos[start : start + num_new], self.signed_sin[start : start + num_new]

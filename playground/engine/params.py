@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from playground.engine.arguments import number, whole_number
+from playground.engine.arguments import number, shown, whole_number
 from playground.engine.stages import RULES, SETTINGS, STAGES
+from playground.words import say
 
 MOST_SEEDS = 2**64  # the random generator knows no more
 
@@ -29,16 +30,16 @@ class SamplingParams:
 
     def __post_init__(self) -> None:
         for setting in SETTINGS.values():
-            off = f"; {setting.off} turns it off"
-            take = whole_number if setting.whole else number
-            self._put(setting.field, take(setting.field, getattr(self, setting.field), setting.low, setting.high, off))
+            take, value = whole_number if setting.whole else number, getattr(self, setting.field)
+            self._put(setting.field, take(setting.field, value, setting.low, setting.high, setting.off))
         if self.repetition_penalty == 0:
-            raise ValueError("repetition_penalty must be above 0; 1 turns it off")
+            raise ValueError(say("engine.settings.repetition_penalty"))
         self._put("seed", whole_number("seed", self.seed, 0, MOST_SEEDS - 1))
         if not isinstance(self.rule, str) or self.rule not in RULES:
-            raise ValueError(f"rule must be one of {', '.join(RULES)}, got {self.rule!r}")
+            raise ValueError(say("engine.settings.rule", rules=", ".join(RULES), value=shown(self.rule)))
         if not isinstance(self.penalty_counts_prompt, bool):
-            raise ValueError(f"penalty_counts_prompt must be True or False, got {self.penalty_counts_prompt!r}")
+            name, value = "penalty_counts_prompt", self.penalty_counts_prompt
+            raise ValueError(say("engine.settings.true_or_false", name=name, value=shown(value)))
 
     def _put(self, field: str, value: Any) -> None:
         object.__setattr__(self, field, value)

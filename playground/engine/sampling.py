@@ -19,6 +19,7 @@ from playground.engine.arguments import whole_number, whole_numbers
 from playground.engine.params import SamplingParams
 from playground.engine.ranking import HEAD, Cut, Ranking, Walk
 from playground.engine.stages import RULES, STAGES
+from playground.words import say, told
 
 
 class NoTokenError(ValueError):
@@ -68,7 +69,7 @@ class Distributions:
         penalized = penalize(logits, seen, params) if seen is not None and params.penalizes else logits
         for row, largest in enumerate(penalized.amax(-1).tolist()):
             if not isfinite(largest):
-                raise NoTokenError(f"no token can be chosen: {_what_is_wrong(penalized[row])}", row)
+                raise NoTokenError(say("engine.logits.none", reason=_what_is_wrong(penalized[row])), row)
         return cls(logits, params, Ranking(penalized))
 
     def __len__(self) -> int:
@@ -238,7 +239,7 @@ class Distribution:
 
     def __repr__(self) -> str:
         first = ", ".join(f"{one.token_id}: {one.prob:.3g}" for one in self.top(3))
-        return f"<{self.num_candidates:,} of {len(self.logits):,} tokens can be chosen; {first} ...>"
+        return say("engine.distribution.shown", count=self.num_candidates, size=len(self.logits), first=first)
 
     @property
     def _row(self) -> Distributions:
@@ -254,7 +255,8 @@ def next_token_distribution(
     """
     logits = torch.as_tensor(logits)
     if logits.ndim != 1 or not len(logits) or logits.is_complex() or logits.dtype == torch.bool:
-        raise ValueError(f"logits must be a vector of numbers, got shape {tuple(logits.shape)} of {logits.dtype}")
+        shape, dtype = str(tuple(logits.shape)), str(logits.dtype)
+        raise ValueError(say("engine.logits.not_a_vector", shape=shape, dtype=dtype))
     seen = whole_numbers("seen_ids", seen_ids, 0, len(logits) - 1)
     own = logits.detach().to(torch.float32, copy=True)  # the caller may write into its vector again
     return Distributions.checked(own[None], params, [seen])[0]
@@ -290,8 +292,10 @@ def row_seed(seed: int, row: int) -> int:
     return int(np.random.SeedSequence(seed, spawn_key=(row,)).generate_state(1, np.uint64)[0] >> 11)
 
 
-def _what_is_wrong(logits: Tensor) -> str:
+def _what_is_wrong(logits: Tensor) -> dict:
     num_nan = int(logits.isnan().sum())
     if num_nan:
-        return f"{num_nan} of {logits.numel()} logits are NaN"
-    return "a logit is +inf" if bool((logits == torch.inf).any()) else "all logits are -inf"
+        return told("engine.logits.fault.nan", count=num_nan, size=logits.numel())
+    if bool((logits == torch.inf).any()):
+        return told("engine.logits.fault.infinite")
+    return told("engine.logits.fault.all_impossible")

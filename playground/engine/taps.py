@@ -14,14 +14,17 @@ from contextvars import ContextVar
 import torch
 from torch import Tensor, nn
 
-VALUES = {
-    "hidden": "(B, T, C) what enters the layer",
-    "queries": "(B, H, T, D) after rotary",
-    "keys": "(B, KV, S, D) all that are read, stored and new",
-    "values": "(B, KV, S, D)",
-    "scores": "(B, H, T, S) queries times keys over the root of D, before the mask",
-    "weights": "(B, H, T, S) after mask and softmax: each row sums to 1",
-}
+from playground.engine.arguments import shown
+from playground.words import say
+
+VALUES = (
+    "hidden",  # (B, T, C) what enters the layer
+    "queries",  # (B, H, T, D) after rotary
+    "keys",  # (B, KV, S, D) all that are read, stored and new
+    "values",  # (B, KV, S, D)
+    "scores",  # (B, H, T, S) queries times keys over the root of D, before the mask
+    "weights",  # (B, H, T, S) after mask and softmax: each row sums to 1
+)
 
 
 class Tap:
@@ -29,14 +32,14 @@ class Tap:
 
     def __init__(self, model: nn.Module, value: str) -> None:
         if value not in VALUES:
-            raise ValueError(f"a tap reads one of {', '.join(VALUES)}, got {value!r}")
+            raise ValueError(say("engine.tap.value", values=", ".join(VALUES), value=shown(value)))
         self.value = value
         self.passes: list[list[Tensor]] = []
         self._blocks = list(model.blocks)
 
     def __getitem__(self, layer: int) -> Tensor:
         if not self.passes:
-            raise LookupError("the tap has recorded nothing: run the model inside its `with`")
+            raise LookupError(say("engine.tap.nothing"))
         return self.passes[-1][layer]
 
     def listens_to(self, module: nn.Module, layer: int) -> bool:

@@ -11,6 +11,7 @@ from playground.engine.generation import Request, Step
 from playground.engine.params import SamplingParams
 from playground.engine.ranking import Ranking
 from playground.engine.sampling import Distributions
+from playground.words import say
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,10 @@ class Trace:
         """request: that of the first step, if not given; forced: steps whose token a person chose."""
         steps = list(steps)
         if not steps:
-            raise ValueError("a trace needs at least one step")
+            raise ValueError(say("engine.trace.empty"))
         self.request = request or steps[0].request
         if steps[0].index != len(self.request.answer_ids):
-            raise ValueError(f"a trace begins where its answer begins, not at step {steps[0].index}")
+            raise ValueError(say("engine.trace.start", step=steps[0].index))
         self.forced = frozenset(forced)
         self.logits = torch.stack([step.distribution.logits for step in steps]).cpu()  # (N, V) as the stages read them
         self.token_ids = [step.token_id for step in steps]

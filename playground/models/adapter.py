@@ -9,6 +9,7 @@ from torch import Tensor
 
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import check_room
+from playground.words import say
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,10 @@ class TransformersDecoder:
         if num_new == 1 or not any(layer.forgets for layer in cache.layers):
             return None
         if self._windowed:
-            raise ValueError("this model has windows of its own: give it a cache that keeps every token")
+            raise ValueError(say("models.adapter.windows"))
         masks = [layer.mask(layer.upcoming(num_new), num_new) for layer in cache.layers]
         if not all(torch.equal(mask, masks[0]) for mask in masks):
-            raise ValueError("a model of transformers needs a cache whose layers all forget alike")
+            raise ValueError(say("models.adapter.layers"))
         hidden = torch.finfo(self.model.dtype).min
         added = torch.zeros(masks[0].shape, dtype=self.model.dtype).masked_fill(~masks[0], hidden)
         return added[None, None].to(self.device)

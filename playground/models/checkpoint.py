@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from playground.engine.model import Transformer
+from playground.words import say
 
 
 def load_tensors(model: Transformer, tensors: dict[str, Tensor]) -> None:
@@ -19,12 +20,13 @@ def load_tensors(model: Transformer, tensors: dict[str, Tensor]) -> None:
         for name, ours in _views(model):
             theirs = tensors.pop(name, None)
             if theirs is None:
-                raise ValueError(f"the checkpoint has no tensor {name!r}")
+                raise ValueError(say("models.checkpoint.missing", name=repr(name)))
             if theirs.shape != ours.shape:
-                raise ValueError(f"{name!r} has shape {tuple(theirs.shape)}, expected {tuple(ours.shape)}")
+                shape, expected = str(tuple(theirs.shape)), str(tuple(ours.shape))
+                raise ValueError(say("models.checkpoint.shape", name=repr(name), shape=shape, expected=expected))
             ours.copy_(theirs)
     if tensors:
-        raise ValueError(f"the checkpoint holds {min(tensors)!r}, which this configuration has no place for")
+        raise ValueError(say("models.checkpoint.unknown", name=repr(min(tensors))))
 
 
 def tensors_of(model: Transformer) -> dict[str, Tensor]:

@@ -8,13 +8,10 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from playground.engine.arguments import shown
 from playground.engine.model import ModelConfig
 from playground.models.files import ModelFileError, entry
-
-READABLE = (
-    "a folder can be read whose config.json has 'versions' (this program's own format) or describes a Qwen3, Qwen2, "
-    "Llama or MiniMind model in Hugging Face's"
-)
+from playground.words import say, told
 
 # What other models may do and ours does not, each with the value that leaves it off.
 ABSENT_FEATURES = {
@@ -44,14 +41,13 @@ SIZES = {  # Hugging Face's name -> ours
 }
 OTHERS = {"layer_types", "rms_norm_eps", "rope_parameters", "rope_theta", "tie_word_embeddings"}
 # How a model was trained, stored, or is told to write: none of it changes a logit.
-HARMLESS_KEYS = set(
-    """
-    _name_or_path architectures attention_dropout auto_map bos_token_id dropout dtype eos_token_id flash_attn
-    initializer_range is_llama_config max_window_layers model_type moe_intermediate_size norm_topk_prob num_experts
-    num_experts_per_tok pad_token_id pretraining_tp router_aux_loss_coef torch_dtype transformers.js_config
-    transformers_version unsloth_fixed unsloth_version use_cache
-    """.split()
-)
+HARMLESS_KEYS = {
+    "_name_or_path", "architectures", "attention_dropout", "auto_map", "bos_token_id", "dropout", "dtype",
+    "eos_token_id", "flash_attn", "initializer_range", "is_llama_config", "max_window_layers", "model_type",
+    "moe_intermediate_size", "norm_topk_prob", "num_experts", "num_experts_per_tok", "pad_token_id", "pretraining_tp",
+    "router_aux_loss_coef", "torch_dtype", "transformers.js_config", "transformers_version", "unsloth_fixed",
+    "unsloth_version", "use_cache",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -80,7 +76,7 @@ def own_config(settings: dict, path: Path) -> ModelConfig:
     kinds = {field.name: field.type for field in fields(ModelConfig)}
     _refuse_unknown(settings, kinds.keys() | OWN_KEYS, path)
     for name in kinds.keys() - settings.keys():
-        raise ModelFileError(f"{path} has no entry {name!r} where one is needed")
+        raise ModelFileError(say("models.file.no_entry", path=str(path), name=repr(name)))
     return _checked({name: settings[name] for name in kinds}, path)
 
 
@@ -92,7 +88,8 @@ def family_of(settings: Any, path: Path) -> Family:
         for model_type, family in FAMILIES.items():
             if settings.get("model_type", model_type) == model_type and classes in ([], [family.architecture]):
                 return family
-    raise ModelFileError(f"{path} describes {_called(settings)}; {READABLE}")
+    readable = told("models.config.readable")
+    raise ModelFileError(say("models.config.kind", path=str(path), kind=_called(settings), readable=readable))
 
 
 def hugging_face_config(settings: dict, path: Path) -> ModelConfig:
@@ -133,24 +130,26 @@ def _refuse_unknown(settings: dict, known: set[str], path: Path) -> None:
             if value != ABSENT_FEATURES[key]:
                 raise _does_not(key, settings, path)
         elif key not in known:
-            raise ModelFileError(f"{path} has an entry {key!r}, which is not known here and may change the logits")
+            raise ModelFileError(say("models.config.unknown", path=str(path), name=repr(key)))
 
 
 def _does_not(key: str, settings: dict, path: Path) -> ModelFileError:
-    return ModelFileError(f"{path} asks for {key} = {settings[key]!r}, which the transformer here does not do")
+    return ModelFileError(say("models.config.feature", path=str(path), name=key, value=shown(settings[key])))
 
 
-def _called(settings: dict) -> str:
+def _called(settings: dict) -> dict:
     named = [str(settings["model_type"])] if settings.get("model_type") else []
     classes = settings.get("architectures")
     named += map(str, classes) if isinstance(classes, list) else []
-    return f"a model of another kind ({', '.join(named)})" if named else "no model that is known here"
+    if not named:
+        return told("models.config.no_kind")
+    return told("models.config.other_kind", names=", ".join(named))
 
 
 def _size(settings: dict, key: str, path: Path) -> int:
     size = entry(settings, key, int, path)
     if size < 1:
-        raise ModelFileError(f"{path}: {key} must be above 0, got {size}")
+        raise ModelFileError(say("models.config.above_0", path=str(path), name=key, value=str(size)))
     return size
 
 
@@ -158,4 +157,4 @@ def _checked(values: dict[str, Any], path: Path) -> ModelConfig:
     try:
         return ModelConfig(**values)
     except ValueError as error:
-        raise ModelFileError(f"{path}: {error}") from None
+        raise ModelFileError(say("models.load.reason", path=str(path), reason=str(error))) from None

@@ -8,9 +8,10 @@ import plotly.graph_objects as go
 from plotly.graph_objects import Figure
 from plotly.subplots import make_subplots
 
-from playground import style
+from playground import numbers, style
+from playground.words import say
 
-_CURVES = ["Nucleus size", "Entropy, nats", "Probability of the token written", "Its rank"]
+_CURVES = ["num_candidates", "entropy", "prob", "rank"]  # columns of the table of steps
 
 
 def answer_figure(
@@ -24,7 +25,10 @@ def answer_figure(
         column_widths=[0.48, 0.52],
         vertical_spacing=0.07,
         horizontal_spacing=0.1,
-        subplot_titles=[f"Next token at step {step}", *_CURVES],
+        subplot_titles=[
+            say("models.figure.next_token", step=step),
+            *(say(f"models.figure.{name}") for name in _CURVES),
+        ],
     )
     _candidate_bars(figure, candidates)
     _step_lines(figure, steps, step, vocab_size)
@@ -44,16 +48,19 @@ def _candidate_bars(figure: Figure, candidates: pd.DataFrame) -> None:
     ]
     after = candidates[candidates.columns[-1]]
     colours = ["var(--accent)" if written else "var(--kept)" for written in candidates["written"]]
-    words = [f"{100 * p:.1f} %" if kept else "cut" for p, kept in zip(after, candidates["kept"], strict=True)]
+    words = [
+        numbers.percent(p) if kept else say("models.figure.cut")
+        for p, kept in zip(after, candidates["kept"], strict=True)
+    ]
     pale = go.Bar(x=candidates["model"], y=names, orientation="h", marker_color="var(--pale)")
     solid = go.Bar(x=after, y=names, orientation="h", marker_color=colours, width=0.45, text=words)
     figure.add_traces([pale, solid.update(textposition="outside", cliponaxis=False)], rows=1, cols=1)
     figure.update_yaxes(autorange="reversed", type="category", row=1, col=1)
-    figure.update_xaxes(range=[0, 1.12], title_text="probability", row=1, col=1)
+    figure.update_xaxes(range=[0, 1.12], title_text=say("models.figure.probability"), row=1, col=1)
 
 
 def _step_lines(figure: Figure, steps: pd.DataFrame, step: int, vocab_size: int) -> None:
-    for row, column in enumerate(["num_candidates", "entropy", "prob", "rank"], start=1):
+    for row, column in enumerate(_CURVES, start=1):
         line = {"color": "var(--kept)", "width": 2.5}
         figure.add_scatter(x=steps["step"], y=steps[column], mode="lines+markers", line=line, row=row, col=2)
         at = steps[steps["step"] == step]
@@ -64,4 +71,4 @@ def _step_lines(figure: Figure, steps: pd.DataFrame, step: int, vocab_size: int)
     figure.update_yaxes(rangemode="tozero", row=2, col=2)
     figure.update_yaxes(range=[-0.05, 1.05], row=3, col=2)
     figure.update_yaxes(type="log", dtick=1, range=[top, -0.1], row=4, col=2)
-    figure.update_xaxes(title_text="decoding step", row=4, col=2)
+    figure.update_xaxes(title_text=say("models.figure.step"), row=4, col=2)

@@ -8,6 +8,9 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
+from playground.engine.arguments import shown
+from playground.words import say
+
 INDEX = "model.safetensors.index.json"  # which shard holds which tensor
 WEIGHT_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
@@ -19,13 +22,13 @@ class ModelFileError(ValueError):
 def existing(path: Path) -> Path:
     """Refuses what a download may leave in place of a model file: a pointer of git-lfs, a web page."""
     if not path.is_file():
-        raise ModelFileError(f"{path} is missing")
+        raise ModelFileError(say("models.file.missing", path=str(path)))
     with path.open("rb") as file:
         start = file.read(200).lstrip().lower()
     if start.startswith(b"version https://git-lfs"):
-        raise ModelFileError(f"{path} is a git-lfs pointer, not the file itself: 'git lfs pull' fetches it")
+        raise ModelFileError(say("models.file.git_lfs", path=str(path)))
     if start.startswith((b"<!doctype html", b"<html")):
-        raise ModelFileError(f"{path} is a web page, not the file itself: download it again")
+        raise ModelFileError(say("models.file.web_page", path=str(path)))
     return path
 
 
@@ -34,33 +37,34 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(raw, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:  # no JSON, or no text at all
-        raise ModelFileError(f"{path} is not valid JSON: {error}") from None
+        raise ModelFileError(say("models.file.not_json", path=str(path), reason=str(error))) from None
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(say("models.file.no_number", name=name))
 
 
 def entry(settings: Any, key: str, kind: type, path: Path) -> Any:
     if not isinstance(settings, dict) or key not in settings:
-        raise ModelFileError(f"{path} has no entry {key!r} where one is needed")
+        raise ModelFileError(say("models.file.no_entry", path=str(path), name=repr(key)))
     value = settings[key]
     if type(value) is not kind and not (kind is float and type(value) is int):
-        raise ModelFileError(f"{path}: {key} must be of type {kind.__name__}, got {value!r}")
+        facts = {"path": str(path), "name": key, "type": kind.__name__, "value": shown(value)}
+        raise ModelFileError(say("models.file.type", **facts))
     return value
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
     if path.suffix != ".safetensors":
-        raise ModelFileError(f"{path} is not a .safetensors file; pickled weights are never loaded")
+        raise ModelFileError(say("models.file.pickle", path=str(path)))
     try:
         tensors = load_file(existing(path))
     except SafetensorError as error:
-        raise ModelFileError(f"{path} is not a readable safetensors file: {error}") from None
+        raise ModelFileError(say("models.file.not_safetensors", path=str(path), reason=str(error))) from None
     for name, tensor in tensors.items():
         if tensor.dtype not in WEIGHT_TYPES:  # without their scales the numbers mean something else
             kind = str(tensor.dtype).removeprefix("torch.")
-            raise ModelFileError(f"{path}: {name!r} is stored as {kind}; quantized weights can't be read")
+            raise ModelFileError(say("models.file.quantized", path=str(path), name=repr(name), kind=kind))
     return tensors
 
 
@@ -78,14 +82,14 @@ def _weight_files(folder: Path) -> list[Path]:
         shards = {str(name) for name in entry(read_json(index), "weight_map", dict, index).values()}
         outside = [name for name in shards if Path(name).name != name]
         if outside:
-            raise ModelFileError(f"{index} names {outside[0]!r}, which is no file of its folder")
+            raise ModelFileError(say("models.file.outside", path=str(index), name=repr(outside[0])))
         return [folder / name for name in sorted(shards)]
     if (folder / "model.safetensors").is_file():
         return [folder / "model.safetensors"]
     found = sorted(folder.glob("*.safetensors"))
     if not found:
-        raise ModelFileError(f"{folder} holds no .safetensors file; weights of other kinds are never loaded")
+        raise ModelFileError(say("models.file.no_weights", path=str(folder)))
     if len(found) > 1:
         names = ", ".join(path.name for path in found)
-        raise ModelFileError(f"{folder} holds {names}, and no {INDEX} says how they belong together")
+        raise ModelFileError(say("models.file.unordered", path=str(folder), names=names, index=INDEX))
     return found

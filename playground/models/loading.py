@@ -9,12 +9,14 @@ from typing import Any
 import torch
 
 from playground.assets import ASSETS
+from playground.engine.arguments import shown
 from playground.engine.model import ModelConfig, Transformer
 from playground.models.checkpoint import load_tensors
-from playground.models.configuration import READABLE, family_of, hugging_face_config, own_config
+from playground.models.configuration import family_of, hugging_face_config, own_config
 from playground.models.files import ModelFileError, entry, existing, read_folder_weights, read_json, read_weights
 from playground.models.text import TURN_END, TURN_START, LoadedModel
 from playground.models.tokenizer import Tokenizer
+from playground.words import say, told
 
 EMBEDDED = ASSETS / "model"
 
@@ -36,8 +38,8 @@ def load_model(
     elif Path(name_or_folder).is_dir():
         loaded = _from_folder(Path(name_or_folder))
     else:
-        known = ", ".join(names)
-        raise ModelFileError(f"no model is called {str(name_or_folder)!r}; there are {known}, and no such folder")
+        name = repr(str(name_or_folder))
+        raise ModelFileError(say("models.load.unknown", name=name, names=", ".join(names)))
     loaded.model.requires_grad_(False).to(device=device, dtype=dtype).eval()
     return loaded
 
@@ -48,7 +50,7 @@ def _from_folder(folder: Path) -> LoadedModel:
         return _hugging_face(folder, settings)
     names = embedded_names(folder)
     if len(names) != 1:
-        raise ModelFileError(f"{folder} holds {', '.join(names)}: load_model(name, folder) loads one of them")
+        raise ModelFileError(say("models.load.several", path=str(folder), names=", ".join(names)))
     return _own_version(names[0], folder)
 
 
@@ -62,7 +64,7 @@ def _own_version(name: str, folder: Path) -> LoadedModel:
     try:
         stop_ids = tuple(map(tokenizer.token_to_id, entry(version, "stop_tokens", list, path)))
     except ValueError as error:
-        raise ModelFileError(f"{path} names a stop token, but {error}") from None
+        raise ModelFileError(say("models.load.stop_token", path=str(path), reason=str(error))) from None
     return LoadedModel(name, model, tokenizer, is_chat, stop_ids, entry(settings, "trained_length", int, path))
 
 
@@ -91,7 +93,8 @@ def _end_of_text_ids(folder: Path, settings: dict, config: ModelConfig) -> tuple
     ends = ends if isinstance(ends, list) else [ends]
     for end in ends:
         if type(end) is not int or not 0 <= end < config.vocab_size:
-            raise ModelFileError(f"{path}: eos_token_id must name tokens below {config.vocab_size}, got {end!r}")
+            facts = {"path": str(path), "size": config.vocab_size, "value": shown(end)}
+            raise ModelFileError(say("models.load.end_of_text", **facts))
     return tuple(ends)
 
 
@@ -99,7 +102,8 @@ def _versions(settings: Any, path: Path) -> dict:
     try:
         return entry(settings, "versions", dict, path)
     except ModelFileError as error:
-        raise ModelFileError(f"{error}; {READABLE}") from None
+        readable = told("models.config.readable")
+        raise ModelFileError(say("models.load.unreadable", reason=str(error), readable=readable)) from None
 
 
 def _filled(config: ModelConfig, tensors: dict[str, torch.Tensor], source: Path) -> Transformer:
@@ -107,7 +111,7 @@ def _filled(config: ModelConfig, tensors: dict[str, torch.Tensor], source: Path)
     try:
         load_tensors(model, tensors)
     except ValueError as error:
-        raise ModelFileError(f"{source}: {error}") from None
+        raise ModelFileError(say("models.load.reason", path=str(source), reason=str(error))) from None
     return model
 
 
@@ -116,7 +120,8 @@ def _read_tokenizer(path: Path, config: ModelConfig) -> Tokenizer:
     try:
         tokenizer = Tokenizer(path)
     except Exception as error:  # the tokenizers package raises nothing narrower
-        raise ModelFileError(f"{path} is not a tokenizer file: {error}") from None
+        raise ModelFileError(say("models.load.tokenizer", path=str(path), reason=str(error))) from None
     if tokenizer.vocab_size > config.vocab_size:
-        raise ModelFileError(f"the tokenizer has {tokenizer.vocab_size} tokens, the model only {config.vocab_size}")
+        sizes = {"tokens": tokenizer.vocab_size, "size": config.vocab_size}
+        raise ModelFileError(say("models.load.tokenizer_size", **sizes))
     return tokenizer

@@ -15,8 +15,10 @@ from playground.engine.generation import STOP_TOKEN, Decoder, LogitsProcessor, R
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import MOST_SEEDS, SamplingParams
 from playground.engine.sampling import Distribution, Distributions, row_seed
+from playground.words import say
 
-MAX_BRANCHES = 256  # fed at once; the others wait, so that memory stays small
+MAX_BRANCHES = 256  # fed at once; the others wait, so that memory stays small and a pass is over soon
+MAX_POSITIONS = 100_000  # of all these branches together: with a long prompt fewer are fed at once
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,10 @@ def generate_rows(
     """Several answers to one prompt, each under its own settings and seed. One prefill; a finished answer leaves.
 
     `share=False` feeds a row for each answer, also while some have written the same. With more than MAX_BRANCHES
-    branches, passes feed that many at most, and answers end in any order. Raises as `generate` does.
+    branches, or MAX_POSITIONS, passes feed that many at most, and answers end in any order. Raises as `generate` does.
     """
     if not rows:
-        raise ValueError("at least one answer must be asked for")
+        raise ValueError(say("models.answers.none"))
     cache = KVCache.of(model) if cache is None else cache
     request = Request.checked(model, prompt_ids, rows[0][0], max_new_tokens, stop_ids)
     text, room = request.begin(model, cache)
@@ -170,8 +172,9 @@ def _going_on(part: _Part, cache: KVCache, step: RowsStep, share: bool) -> list[
         if reason is None:
             grown.setdefault((branch, token_id) if share else (branch, token_id, row), []).append(row)
     keys, num_parents, parts = list(grown), len(part.texts), []
-    for start in range(0, len(keys), MAX_BRANCHES):
-        some = keys[start : start + MAX_BRANCHES]
+    most = max(1, min(MAX_BRANCHES, MAX_POSITIONS // (len(part.texts[0]) + 1)))
+    for start in range(0, len(keys), most):
+        some = keys[start : start + most]
         if len(some) <= num_parents:
             some = [some[place] for place in _at_their_parents([key[0] for key in some])]
         parents = [key[0] for key in some]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from playground import style
+from playground import numbers, style
 from playground.engine.arguments import whole_number
 from playground.engine.generation import STOP_TOKEN, Decoder, LogitsProcessor, Step, generate, timed
 from playground.engine.kv_cache import KVCache
@@ -15,6 +15,7 @@ from playground.models.answers import Answer, at_once, write_answers
 from playground.models.figure import Figure, answer_figure
 from playground.models.tables import candidates_table, steps_table, trace_frame
 from playground.models.tokenizer import Tokenizer
+from playground.words import say
 
 TURN_START, TURN_END = "<|im_start|>", "<|im_end|>"  # ChatML
 
@@ -31,7 +32,7 @@ class LoadedModel:
     def prompt_ids(self, text: str) -> list[int]:
         """A chat model gets the text as a user's turn (ChatML, as MiniMind), a base model as it is."""
         if not text.strip():
-            raise ValueError("The prompt is empty: write something for the model to answer or go on from.")
+            raise ValueError(say("models.prompt.empty"))
         ids = self.tokenizer.encode_plain(text)
         if not self.is_chat:
             return ids
@@ -89,7 +90,7 @@ class LoadedModel:
     def labels(self) -> list[str]:
         """Of every id that the model knows, as a picture shows it; ids that the tokenizer lacks are named so."""
         spare = range(self.tokenizer.vocab_size, self.model.config.vocab_size)
-        return [*self.tokenizer.labels(), *(f"<unused {token_id}>" for token_id in spare)]
+        return [*self.tokenizer.labels(), *(say("models.tokenizer.unused", id=token_id) for token_id in spare)]
 
     @cached_property
     def token_bytes(self) -> list[str]:
@@ -130,14 +131,16 @@ class TextTrace(Trace):
         return style.resolve(figure, dark)
 
     def __repr__(self) -> str:
-        return f"<{len(self)} steps of {self.loaded.name}, ended by {self.stop_reason}: {self.text!r}>"
+        facts = {"steps": len(self), "model": self.loaded.name, "reason": str(self.stop_reason)}
+        return say("models.trace.shown", text=repr(self.text), **facts)
 
     def _repr_html_(self) -> str:
         table = self.table()
         red, green, blue = (int(style.PALETTE["kept"][0][place : place + 2], 16) for place in (1, 3, 5))
         shaded = "".join(
-            f'<span title="{row.prob:.1%}" style="background:rgba({red},{green},{blue},{row.prob / 2:.2f});'
-            f'border-radius:3px;padding:1px 2px;margin:1px">{html.escape(row.token)}</span>'
+            f'<span title="{numbers.percent(row.prob)}" '
+            f'style="background:rgba({red},{green},{blue},{row.prob / 2:.2f});border-radius:3px;'
+            f'padding:1px 2px;margin:1px">{html.escape(row.token)}</span>'
             for row in table.itertuples()
         )
         shown = table[["step", "token", "model_prob", "prob", "rank", "num_candidates", "entropy", "num_fed"]]

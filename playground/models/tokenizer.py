@@ -8,7 +8,9 @@ from pathlib import Path
 
 import tokenizers
 
+from playground.engine.arguments import shown
 from playground.models.token_bytes import BYTE_NAME, spelling_of
+from playground.words import say
 
 
 class Tokenizer:
@@ -31,8 +33,8 @@ class Tokenizer:
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            half = f"{text[error.start]!r} at place {error.start + 1}"
-            raise ValueError(f"The prompt holds half a character ({half}), as of an emoji cut in two.") from None
+            letter, place = repr(text[error.start]), error.start + 1
+            raise ValueError(say("models.prompt.half_a_character", letter=letter, place=place)) from None
         return self._plain.encode(text, add_special_tokens=False).ids
 
     def decode(self, token_ids: Iterable[int], skip_special: bool = True) -> str:
@@ -43,7 +45,7 @@ class Tokenizer:
     def token_to_id(self, token: str) -> int:
         token_id = self._tokenizer.token_to_id(token)
         if token_id is None:
-            raise ValueError(f"the tokenizer has no token {token!r}")
+            raise ValueError(say("models.tokenizer.no_token", token=repr(token)))
         return token_id
 
     def has(self, token: str) -> bool:
@@ -55,7 +57,7 @@ class Tokenizer:
     def token_bytes(self, token_id: int) -> bytes:
         """The bytes a token stands for: half a character, perhaps; none for an id that is no token's."""
         if not 0 <= token_id < self.vocab_size:
-            raise ValueError(f"no token has id {token_id}")
+            raise ValueError(say("models.tokenizer.no_id", id=shown(token_id)))
         return self._bytes[token_id]
 
     @cached_property
@@ -73,7 +75,7 @@ class Tokenizer:
         """For a picture: the text, with spaces shown as ␣ and line ends as ⏎; bytes that are no text as <e2 82>."""
         raw = self.token_bytes(token_id)
         if not raw:
-            return f"<unused {token_id}>"
+            return say("models.tokenizer.unused", id=token_id)
         try:
             text = raw.decode()
         except UnicodeDecodeError:

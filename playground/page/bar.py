@@ -1,6 +1,7 @@
 """The bar on top of every tab: model, prompt, sliders, Generate. It owns the recorded run that the pictures read."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,8 +15,9 @@ from playground.page.controls import controls_panel
 from playground.page.jobs import QUIET, Jobs
 from playground.page.panel import panel
 from playground.page.recording import record_run
-from playground.page.requests import RequestError, model_of
+from playground.page.requests import model_of
 from playground.page.runs import RunStore
+from playground.words import say
 
 
 @dataclass(frozen=True)
@@ -37,41 +39,14 @@ class Page:
 
 
 def build_bar(models: dict[str, LoadedModel]) -> Page:
-    first = next(iter(models))
-    examples = load_examples()
-    runs = RunStore()
+    examples, runs = load_examples(), RunStore()
     with gr.Column(elem_id="bar"):
         with gr.Row(elem_id="bar-prompt", equal_height=True):
-            model_name = gr.Dropdown(
-                list(models), value=first, label="Model", elem_id="model", min_width=215, scale=1, filterable=False
-            )
-            prompt = gr.Textbox(
-                _first_prompt(examples, first), label="Prompt", lines=1, max_lines=3, elem_id="prompt", scale=5
-            )
-            example = gr.Dropdown(
-                _example_choices(examples, first),
-                value=None,
-                label="Examples",
-                elem_id="examples",
-                min_width=200,
-                scale=3,
-            )
-            start = gr.Button("Generate", variant="primary", elem_id="generate", min_width=150, scale=0)
-            stop = gr.Button("Stop", elem_id="stop", min_width=80, scale=0)
-        controls = controls_panel(models[first].model.config.vocab_size)
-
-        def vocabulary_of(name: str) -> dict[str, Any]:
-            try:
-                loaded = model_of(models, name)
-            except RequestError as error:
-                return {"problem": str(error)}
-            return {
-                "labels": loaded.labels,
-                "token_bytes": loaded.token_bytes,
-                "trained_length": loaded.trained_length,
-            }
-
-        run = panel("run_data", server_functions=[vocabulary_of], elem_id="run")
+            model_name, prompt, example = _request_boxes(list(models), examples)
+            start = gr.Button(say("page.bar.generate"), variant="primary", elem_id="generate", min_width=150, scale=0)
+            stop = gr.Button(say("page.bar.stop"), elem_id="stop", min_width=80, scale=0)
+        controls = controls_panel(next(iter(models.values())).model.config.vocab_size)
+        run = panel("run_data", server_functions=[_vocabulary_of(models)], elem_id="run")
 
     def on_model(name):
         return gr.Dropdown(_example_choices(examples, name), value=None)
@@ -94,6 +69,40 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
     return page
 
 
+def _request_boxes(names: list[str], examples: dict[str, list[dict]]) -> tuple[gr.Dropdown, gr.Textbox, gr.Dropdown]:
+    """For the model, the prompt, and examples of prompts."""
+    first = names[0]
+    model_name = gr.Dropdown(
+        names, value=first, label=say("page.bar.model"), elem_id="model", min_width=215, scale=1, filterable=False
+    )
+    own = [entry["prompt"] for entry in examples.get(first, [])]
+    prompt = gr.Textbox(
+        own[0] if own else say("page.bar.any_prompt"),
+        label=say("page.bar.prompt"),
+        lines=1,
+        max_lines=3,
+        elem_id="prompt",
+        scale=5,
+    )
+    example = gr.Dropdown(
+        _example_choices(examples, first),
+        value=None,
+        label=say("page.bar.examples"),
+        elem_id="examples",
+        min_width=200,
+        scale=3,
+    )
+    return model_name, prompt, example
+
+
+def _vocabulary_of(models: dict[str, LoadedModel]) -> Callable[[str], dict[str, Any]]:
+    def vocabulary_of(name: str) -> dict[str, Any]:
+        loaded = model_of(models, name)
+        return {"labels": loaded.labels, "token_bytes": loaded.token_bytes, "trained_length": loaded.trained_length}
+
+    return vocabulary_of
+
+
 def load_examples(folder: Path = EMBEDDED) -> dict[str, list[dict]]:
     """For each model the prompts worth trying, each with what it shows. A folder without the file offers none."""
     path = folder / "examples.json"
@@ -101,8 +110,7 @@ def load_examples(folder: Path = EMBEDDED) -> dict[str, list[dict]]:
 
 
 def _example_choices(examples: dict[str, list[dict]], model_name: str) -> list[tuple[str, str]]:
-    return [(f"{entry['prompt']} · {entry['shows']}", entry["prompt"]) for entry in examples.get(model_name, [])]
-
-
-def _first_prompt(examples: dict[str, list[dict]], model_name: str) -> str:
-    return next((entry["prompt"] for entry in examples.get(model_name, [])), "Once upon a time")
+    return [
+        (say("page.bar.example", prompt=entry["prompt"], shows=entry["shows"]), entry["prompt"])
+        for entry in examples.get(model_name, [])
+    ]

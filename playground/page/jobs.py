@@ -58,12 +58,17 @@ class Jobs:
             news = self.line.told(made, visitor_of(request), _number(number), name, long)
             try:
                 async for job, payload in news:
-                    shown = payload if isinstance(payload, tuple) else (payload, *[None] * (len(outputs) - 1))
-                    sent = [{**(each or {}), "job": job} for each in shown[:told]]
-                    sent += [gr.skip() if each is None else each for each in shown[told:]]
+                    values = list(payload) if isinstance(payload, tuple) else [payload, *[None] * (len(outputs) - 1)]
+                    values[:told] = [{**(each or {}), "job": job} for each in values[:told]]
+                    sent = [_enclosed(*pair) for pair in zip(outputs, values, strict=True)]
                     yield sent[0] if len(sent) == 1 else tuple(sent)
             finally:
                 await news.aclose()
+            # Gradio sends the last values of a generator once more when it has ended: there is nothing in these.
+            ended = [
+                gr.skip() if isinstance(output, gr.HTML) else each for output, each in zip(outputs, sent, strict=True)
+            ]
+            yield ended[0] if len(ended) == 1 else tuple(ended)
 
         numbered = {} if asks else {"js": _NUMBERED.format(count=len(inputs), before=f"({js})();" if js else "")}
         bind = partial(gr.on, triggers) if isinstance(triggers, Sequence) else triggers
@@ -88,7 +93,18 @@ class Jobs:
 
 def _made(work: Callable[..., Work], values: Sequence[Any]) -> Work:
     """The work, not begun: what is wrong with the request is found in the line too."""
-    yield from work(*values)
+    return (yield from work(*values))
+
+
+def _enclosed(output: gr.components.Component, value: Any) -> Any:
+    """A panel's value in a list, which main.js opens; None stays what it was.
+
+    Gradio sends what has changed, and its script changes the object that the page was given before. An empty update
+    after an object would so take out of it what nobody has looked at yet; a list it can only replace.
+    """
+    if value is None:
+        return gr.skip()
+    return [value] if isinstance(output, gr.HTML) else value
 
 
 def visitor_of(request: gr.Request) -> str:

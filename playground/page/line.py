@@ -1,7 +1,8 @@
 """The line in front of the model: who is next, how it goes, and how it ends.
 
-Work is a plain generator. It yields what the page is to show, `Progress`, or None where nothing is new; between two
-yields nobody else uses the model, so a step is timed undisturbed. One thread does all of it, a step at a time: torch
+Work is a plain generator. It yields what the page is to show meanwhile, `Progress`, or None where nothing is new, and
+returns what the page is to show at the end. Between two yields nobody else uses the model, so a step is timed
+undisturbed. One thread does all of it, a step at a time: torch
 never runs twice at once. Short work goes first; long work lets it pass every PIECE_SECONDS.
 """
 
@@ -17,7 +18,8 @@ from typing import Any, TypeVar
 
 import gradio as gr
 
-from playground.page.requests import RequestError, sentence
+from playground.page.requests import RequestError
+from playground.words import say, sentence
 
 PIECE_SECONDS = 0.25  # a long job keeps the model for so long, then lets short ones pass
 LONGEST_REST = 3.0  # seconds: after so much short work a long job gets a piece, or a class would never let it end
@@ -29,10 +31,6 @@ MOST_JOBS = 400  # of everybody
 MOST_STOPS = 1000  # remembered; the oldest are forgotten
 QUEUED, RUNNING, DONE, STOPPED, FAILED = "queued", "running", "done", "stopped", "failed"
 
-TOO_MANY = "Two requests of this page are under way already: wait for one, or press Stop."
-FULL = "Too many people are waiting for the model. Try again in a minute."
-BROKEN = "Something went wrong on the server. Try again; its log says what it was."
-
 Work = Generator[Any, None, Any]
 
 Returned = TypeVar("Returned")
@@ -41,7 +39,7 @@ log = logging.getLogger(__name__)
 
 
 class StoppedError(Exception):
-    """Thrown into work that was stopped, at its last yield. Work that catches it may yield what it has until then."""
+    """Thrown into work that was stopped, at its last yield. Work that catches it may return what it has until then."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,8 @@ class Line:
     ) -> AsyncIterator[tuple[dict, Any]]:
         """(job, payload) as it goes, the payload None where there is none. Closing this iterator ends the job.
 
-        At its end the job comes with its last payload once more: who hears only the newest misses nothing.
+        At its end the job comes with all that the page is to show: what the work returned, and of what it yielded the
+        newest. The page draws once a frame: of two payloads that come closer together it hears only the second.
         """
         loop, news = asyncio.get_running_loop(), asyncio.Event()
 
@@ -122,7 +121,7 @@ class Line:
             self._end(job)
 
     async def result(self, work: Work, visitor: str, name: str = "", long: bool = False) -> Any:
-        """The last payload of the work. Raises RequestError where it fails."""
+        """What the work returned, or yielded last. Raises RequestError where it fails."""
         last = None
         async with aclosing(self.told(work, visitor, 0, name, long)) as news:
             async for job, payload in news:
@@ -140,9 +139,9 @@ class Line:
             if any(job.number <= self._stops.get((job.visitor, name), -1) for name in ("", job.name)):
                 job.state = STOPPED
             elif sum(each.long == job.long for each in of_visitor) >= PLACES:
-                job.state, job.problem = FAILED, TOO_MANY
+                job.state, job.problem = FAILED, say("page.line.too_many")
             elif len(self._jobs) >= MOST_JOBS:
-                job.state, job.problem = FAILED, FULL
+                job.state, job.problem = FAILED, say("page.line.full")
             else:
                 self._jobs.append(job)
                 self._wake_worker()
@@ -234,24 +233,26 @@ class Line:
 
     def _advance(self, job: Job, stop_now: bool) -> None:
         """One step of the work; what it says, or its end."""
-        end = None
+        end = item = None
         try:
             item = job.work.throw(StoppedError()) if stop_now else next(job.work)
-        except (StopIteration, StoppedError):
-            end = (STOPPED if job.knows else DONE, "")
+        except StopIteration as returned:
+            end, item = (STOPPED if job.knows else DONE, ""), returned.value
+        except StoppedError:
+            end = (STOPPED, "")
         except (gr.Error, ValueError) as error:
             end = (FAILED, problem_of(error))
         except Exception:
-            log.exception("work of a job")
-            end = (FAILED, BROKEN)
+            log.exception(say("page.line.log", name=job.name))
+            end = (FAILED, say("page.line.broken"))
         with self._changed:
+            if isinstance(item, Progress):
+                job.progress = item
+            else:
+                job.payload = _merged(job.payload, item)
             if end:
                 self._over(job, *end)
-            elif isinstance(item, Progress):
-                job.progress = item
-                job.wake()
             elif item is not None:
-                job.payload = _merged(job.payload, item)
                 job.wake()
 
 

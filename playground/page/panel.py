@@ -2,10 +2,15 @@
 
 import json
 from collections.abc import Callable, Sequence
+from functools import wraps
+from html import unescape
 from typing import Any
 
 import gradio as gr
 from plotly.graph_objects import Figure
+from pydantic import ValidationError, validate_call
+
+from playground.words import say, sentence
 
 # A constant template: a value put through it could run code hidden in a prompt. The module draws with textContent.
 _TEMPLATE = '<div class="panel-body"></div>'
@@ -32,7 +37,8 @@ def panel(
 ) -> gr.HTML:
     """A picture drawn by page/js/<name>.js or, where the name is "<tab>/<name>", by that module of the tab's folder.
 
-    `events` are the names its script may trigger, e.g. panel.chosen(...).
+    `events` are the names its script may trigger, e.g. panel.chosen(...). `server_functions` take what their type hint
+    says; what they refuse, and a request of another type, comes back as {"problem": one sentence}.
     """
     return gr.HTML(
         value,
@@ -41,11 +47,29 @@ def panel(
         css_template="",
         js_on_load=_MOUNT % (json.dumps(name), " ".join(f"'{event}'" for event in events)),
         apply_default_css=False,
-        server_functions=server_functions,
+        server_functions=[_in_a_sentence(function) for function in server_functions or ()] or None,
         elem_id=elem_id,
         elem_classes=["panel", f"panel-{name.split('/')[-1]}", *elem_classes],
         **options,
     )
+
+
+def _in_a_sentence(function: Callable) -> Callable:
+    """An error inside a server function would be HTTP 500, and the person would be told that no server is there."""
+    checked = validate_call(function)
+
+    @wraps(function)
+    def answer(asked: Any) -> Any:
+        try:
+            return checked(asked)
+        except gr.Error as error:
+            return {"problem": unescape(error.message)}  # it was written for Gradio's toast, which shows HTML
+        except ValidationError:
+            return {"problem": say("page.unreadable_question")}
+        except (TypeError, ValueError) as error:
+            return {"problem": sentence(str(error))}
+
+    return answer
 
 
 def plot_panel(value: dict | None = None, *, elem_id: str | None = None, **options: Any) -> gr.HTML:

@@ -18,10 +18,10 @@ TICK_SECONDS = 0.15  # a stream of single tokens would cost more than the model
 
 def record_run(
     models: Mapping[str, LoadedModel], runs: RunStore, model_name: str, prompt: str, controls: dict | None
-) -> Generator[dict | None, None, Run | None]:
-    """The run as the browser takes it: what there is every tick, and at the end the logits of all steps too.
+) -> Generator[dict | None, None, dict | None]:
+    """Yields the run as the browser takes it, every tick, and returns it with the logits of all steps.
 
-    What was written until it was stopped is a run as well. Returns it; None where not a token was written.
+    What was written until it was stopped is a run as well. Returns None where not a token was written.
     """
     loaded, params, most = model_of(models, model_name), sampling_params(controls), new_tokens(controls)
     prompt_ids, cache = prompt_ids_of(loaded, prompt), KVCache.of(loaded.model)
@@ -44,5 +44,4 @@ def record_run(
             return None
     run = run_so_far(cache=cache)
     runs.put(run)
-    yield payload(run)
-    return run
+    return payload(run)

@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 import gradio as gr
 from pydantic import BaseModel, ValidationError
 
-from playground.engine.arguments import whole_number
+from playground.engine.arguments import shown, whole_number
 from playground.engine.params import SamplingParams
 from playground.models.text import LoadedModel
 from playground.page.controls import DEFAULTS, MOST_NEW_TOKENS, MOST_SEED
+from playground.words import say, sentence
 
 MOST_LETTERS_A_TOKEN = (
     64  # a prompt longer than that many letters a position can't fit: it is not tokenised to find out
 )
-MOST_LETTERS_SAID = 300  # of a sentence: it may quote what was sent
 
 Question = TypeVar("Question", bound=BaseModel)
 
@@ -26,28 +26,20 @@ class RequestError(ValueError):
     """What was asked for can't be had; its words are for the person at the page."""
 
 
-def sentence(text: str) -> str:
-    """With a capital and a full stop, and not longer than one reads. Text, not HTML."""
-    text = text.strip().encode("utf-8", "backslashreplace").decode()
-    if len(text) > MOST_LETTERS_SAID:
-        text = f"{text[: MOST_LETTERS_SAID - 1]}…"
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
-
-
 def checked(kind: type[Question], value: Any) -> Question:
     """A panel's question as the pydantic model says it should be; JSON's types are not turned into each other."""
     try:
         return kind.model_validate({} if value is None else value, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        name = ".".join(str(part) for part in first["loc"]) or "the question"
-        raise RequestError(sentence(f"{name}: {first['msg']}")) from None
+        name = ".".join(str(part) for part in first["loc"]) or say("page.request.question")
+        raise RequestError(sentence(say("page.request.field", name=name, problem=first["msg"]))) from None
 
 
 def model_of(models: Mapping[str, LoadedModel], name: Any) -> LoadedModel:
     loaded = models.get(name) if isinstance(name, str) else None
     if loaded is None:
-        raise RequestError(f"There is no such model on this page: there are {', '.join(models)}.")
+        raise RequestError(say("page.request.model", names=", ".join(models)))
     return loaded
 
 
@@ -55,10 +47,11 @@ def prompt_ids_of(loaded: LoadedModel, prompt: Any) -> list[int]:
     """Token ids of what is in the box."""
     prompt, room = text_of(prompt), loaded.model.config.max_positions
     if len(prompt) > MOST_LETTERS_A_TOKEN * room:
-        raise RequestError(f"The prompt has {len(prompt):,} letters; {loaded.name} reads far fewer. Shorten it.")
+        raise RequestError(say("page.request.too_many_letters", count=len(prompt), model=loaded.name))
     ids = loaded.prompt_ids(prompt)
     if len(ids) > room - 1:
-        raise RequestError(f"The prompt has {len(ids):,} tokens; {loaded.name} reads at most {room - 1:,}. Shorten it.")
+        facts = {"count": len(ids), "model": loaded.name, "most": room - 1}
+        raise RequestError(say("page.request.too_many_tokens", **facts))
     return ids
 
 
@@ -66,11 +59,11 @@ def text_of(prompt: Any) -> str:
     if prompt is None:
         return ""
     if not isinstance(prompt, str):
-        raise RequestError("The prompt must be text.")
+        raise RequestError(say("page.request.not_text"))
     try:
         prompt.encode()
     except UnicodeEncodeError:
-        raise RequestError("The prompt holds half of a character: delete it and write it again.") from None
+        raise RequestError(say("page.request.half_a_character")) from None
     return prompt
 
 
@@ -88,7 +81,11 @@ def page_params(settings: dict[str, Any]) -> SamplingParams:
 
 def new_tokens(controls: Any) -> int:
     """How many tokens to write at most. Raises ValueError."""
-    return whole_number("New tokens", _settings(controls).get("max_new_tokens"), 1, MOST_NEW_TOKENS)
+    value = _settings(controls).get("max_new_tokens")
+    try:
+        return whole_number("max_new_tokens", value, 1, MOST_NEW_TOKENS)
+    except ValueError:
+        raise RequestError(say("page.controls.new_tokens", most=MOST_NEW_TOKENS, value=shown(value))) from None
 
 
 def whole(name: str, value: Any, low: int, high: int) -> int:
@@ -105,7 +102,7 @@ def _settings(controls: Any) -> dict:
     if controls is None:
         return DEFAULTS
     if not isinstance(controls, dict):
-        raise RequestError("The settings must be given by their names.")
+        raise RequestError(say("page.request.settings"))
     return controls
 
 

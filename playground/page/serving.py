@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from playground.page.link_preview import LinkPreview
 from playground.words import catalogue, say
 
 PACKAGE = Path(__file__).parents[1]
@@ -23,8 +24,8 @@ def scripts() -> dict[str, Path]:
     return files | {"plotly.min.js": PLOTLY}
 
 
-def app_options() -> dict:
-    """For `launch(app_kwargs=...)`: the routes of the scripts, and everything compressed that gains by it."""
+def app_options(title: str, description: str) -> dict:
+    """For `launch(app_kwargs=...)`: the routes of the scripts, a title, and all compressed that gains by it."""
     files = scripts()
     said = {key: text for key, text in catalogue().items() if not key.startswith(SAID_BY_PYTHON_ONLY)}
 
@@ -38,7 +39,8 @@ def app_options() -> dict:
         return JSONResponse(said, headers=FRESH)
 
     routes = [Route("/scripts/{name:path}", send), Route("/words/en.json", send_words)]
-    return {"routes": routes, "middleware": [Middleware(GZipMiddleware)]}
+    middleware = [Middleware(GZipMiddleware), Middleware(LinkPreview, title=title, description=description)]
+    return {"routes": routes, "middleware": middleware}
 
 
 def style_sheet() -> str:

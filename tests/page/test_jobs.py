@@ -5,14 +5,18 @@ import json
 import threading
 import uuid
 from collections.abc import Iterator
+from functools import partial
 from types import SimpleNamespace
 from urllib.parse import urlparse
 
 import gradio as gr
 import pytest
 
+from playground.models.text import LoadedModel
 from playground.page import line as line_module
 from playground.page.jobs import Jobs
+from playground.page.recording import record_run
+from playground.page.runs import RunStore, payload
 
 
 class Client:
@@ -53,20 +57,52 @@ def messages(stream: http.client.HTTPResponse) -> Iterator[dict]:
             yield json.loads(line[5:])
 
 
-def last_value(stream: http.client.HTTPResponse) -> dict:
-    """Of the only output, when the event has ended."""
+def values(stream: http.client.HTTPResponse) -> Iterator[dict]:
+    """Of the only output, as Gradio's script puts them together: the first is whole, others say what has changed."""
+    value = None
     for message in messages(stream):
         if message["msg"] == "process_completed":
-            return message["output"]["data"][0]
+            [given] = message["output"]["data"]
+            assert given["__type__"] == "update" and "value" not in given, "all has been said"
+            return
+        if message["msg"] == "process_generating":
+            [given] = message["output"]["data"]
+            value = given if value is None else changed(value, given)
+            if isinstance(value, list):
+                yield json.loads(json.dumps(value[0]))
     raise AssertionError("the stream ended before the event did")
 
 
+def changed(value, edits: list):
+    for action, path, new in edits:
+        if not path:
+            value = value + new if action == "append" else new
+            continue
+        inner = value
+        for step in path[:-1]:
+            inner = inner[step]
+        if action == "delete":
+            del inner[path[-1]]
+        elif action == "append":
+            inner[path[-1]] += new
+        elif action == "add" and isinstance(inner, list):
+            inner.insert(path[-1], new)
+        else:
+            inner[path[-1]] = new
+    return value
+
+
+def last_value(stream: http.client.HTTPResponse) -> dict:
+    *_, last = values(stream)
+    return last
+
+
 def first_job(stream: http.client.HTTPResponse) -> dict:
-    return next(m for m in messages(stream) if m["msg"] == "process_generating")["output"]["data"][0]["job"]
+    return next(values(stream))["job"]
 
 
 @pytest.fixture(scope="module")
-def page() -> Iterator[SimpleNamespace]:
+def page(chat: LoadedModel) -> Iterator[SimpleNamespace]:
     """A page with one button: its work goes on until `gate` is open, and says what it was given."""
     seen = SimpleNamespace(gate=threading.Event(), running=threading.Event(), ended=[], given=[])
 
@@ -81,14 +117,17 @@ def page() -> Iterator[SimpleNamespace]:
         finally:
             seen.ended.append(text)
 
+    record = partial(record_run, {chat.name: chat}, runs := RunStore())
     with gr.Blocks() as demo:
         start, stop, text, settings, shown = gr.Button(), gr.Button(), gr.Textbox(), gr.HTML(), gr.HTML()
+        name, prompt, controls, run = gr.Textbox(), gr.Textbox(), gr.HTML(), gr.HTML()
         jobs = Jobs()
         jobs.on(start.click, work, [text, settings], shown, name="work")
         jobs.stop(stop)
-    _app, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, max_threads=200)
-    seen.line = jobs.line
-    seen.new = lambda: Client(url, dict(zip(("start", "stop"), demo.fns, strict=True)))
+        jobs.on(start.click, record, [name, prompt, controls], run, name="generate")
+    _app, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, max_threads=200, _frontend=False)
+    seen.line, seen.runs = jobs.line, runs
+    seen.new = lambda: Client(url, dict(zip(("start", "stop", "record"), demo.fns, strict=True)))
     yield seen
     seen.gate.set()
     demo.close()
@@ -144,15 +183,31 @@ def test_a_closed_tab_frees_the_model_while_it_runs_and_while_it_waits(
     two = second.listen()
     assert first_job(two)["state"] == "queued"
     third.join("start", "three", None, 1)
-    three = third.listen()
-    assert first_job(three)["ahead"] == 2
+    three = values(third.listen())
+    assert next(three)["job"]["ahead"] == 2
     second.leave(two)
     until(lambda: len(page.line) == 2)
     first.leave(one)
     until(lambda: page.ended == ["one"])
     page.gate.set()
-    assert last_value(three)["text"] == "three!"
+    assert [*three][-1]["text"] == "three!"
     assert [text for text, _ in page.given] == ["one", "three"], "the second was gone before its turn"
+
+
+def test_the_logits_of_a_run_leave_the_server_once(page: SimpleNamespace, chat: LoadedModel):
+    """They left it twice: Gradio ends a generator by sending its last values once more."""
+    client, controls = page.new(), {"max_new_tokens": 12, "temperature": 0}
+    client.join("record", chat.name, "Hello", controls, 1)
+    sent = client.listen().read().decode()
+    [run] = page.runs._runs.values()
+    logits = payload(run)["logits"]
+    assert len(logits) > 100_000 and sent.count(logits[-1000:]) == sent.count(logits) == 1
+    assert len(sent) < len(logits) + 30_000
+
+    client.join("record", chat.name, "Hello", controls, 2)
+    value = last_value(client.listen())
+    assert value["job"] == {"number": 2, "state": "done", "beat": value["job"]["beat"]}
+    assert value == payload(page.runs.get(value["id"])) | {"job": value["job"]}
 
 
 def test_stop_is_ordered_by_the_server(page: SimpleNamespace):

@@ -3,7 +3,9 @@
 import asyncio
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Coroutine, Generator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import gradio as gr
 import pytest
@@ -11,13 +13,20 @@ import pytest
 from playground.page import line as line_module
 from playground.page.line import Line, Progress, StoppedError
 from playground.page.requests import RequestError
+from playground.words import say
+
+
+def run(coroutine: Coroutine) -> Any:
+    """In a loop of its own: in the thread of the tests the browser's may be running."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result()
 
 
 def followed(line: Line, work: Generator, visitor: str = "me", number: int = 1, **options) -> list[tuple[dict, object]]:
     async def listen():
         return [news async for news in line.told(work, visitor, number, **options)]
 
-    return asyncio.run(asyncio.wait_for(listen(), 20))
+    return run(asyncio.wait_for(listen(), 20))
 
 
 def states(news: list[tuple[dict, object]]) -> list[str]:
@@ -70,6 +79,26 @@ def test_a_job_comes_with_what_it_made_and_ends_once():
     assert [job["state"] for job, _ in news].count("done") == 1
     assert news[-1][1] == {"text": "ab"}
     assert all(job["number"] == 1 for job, _ in news)
+
+
+def test_what_work_returns_is_told_once_with_its_end():
+    def work():
+        yield {"text": "a"}
+        yield None
+        return {"text": "ab"}
+
+    news = followed(Line(), work())
+    assert [job["state"] for job, payload in news if payload == {"text": "ab"}] == ["done"]
+
+
+def test_outputs_that_work_has_said_before_are_told_again_at_its_end():
+    """The page draws once a frame: a value that came shortly before the end would be lost."""
+
+    def work():
+        yield {"text": "a"}, None
+        return None, {"text": "b"}
+
+    assert followed(Line(), work())[-1][1] == ({"text": "a"}, {"text": "b"})
 
 
 def test_who_waits_is_told_at_once_how_many_are_in_front():
@@ -197,14 +226,17 @@ def test_stop_of_one_card_leaves_the_others_alone():
     assert states(followed(line, iter_of({}), number=5, name="generate"))[-1] == "done"
 
 
-def test_stopped_work_may_show_what_it_has():
+@pytest.mark.parametrize("also_yields", [True, False])
+def test_stopped_work_may_show_what_it_has(also_yields: bool):
     line, gate = Line(), Gate()
 
     def work():
         try:
             yield from gate.work(1000)
         except StoppedError:
-            yield {"text": "half"}
+            if also_yields:
+                yield {"text": "half"}
+            return {"text": "half"}
 
     thread, news = in_background(line, work(), "me")
     assert gate.began.wait(20)
@@ -234,7 +266,7 @@ def test_what_waits_and_is_stopped_never_begins():
         (RequestError("The prompt is empty."), "The prompt is empty."),
         (ValueError("temperature must be a number"), "Temperature must be a number."),
         (gr.Error("The prompt is &lt;b&gt;."), "The prompt is <b>."),
-        (ZeroDivisionError("division by zero"), line_module.BROKEN),
+        (ZeroDivisionError("division by zero"), say("page.line.broken")),
     ],
 )
 def test_what_is_wrong_is_said_once_in_one_sentence_and_the_line_goes_on(error: Exception, sentence: str):
@@ -254,7 +286,7 @@ def test_one_visitor_has_two_places_and_others_are_served():
     threads = [in_background(line, gate.work(), "me", number)[0] for number in (1, 2)]
     until(lambda: len(line) == 2)
     refused = followed(line, iter_of({}), number=3)
-    assert refused[-1][0]["state"] == "failed" and refused[-1][0]["problem"] == line_module.TOO_MANY
+    assert refused[-1][0]["state"] == "failed" and refused[-1][0]["problem"] == say("page.line.too_many")
     other, news = in_background(line, iter_of({"text": "mine"}), "other")
     gate.open.set()
     for thread in (*threads, other):
@@ -287,7 +319,7 @@ def test_who_goes_away_leaves_the_line():
                 break
         await news.aclose()
 
-    asyncio.run(look_and_leave())
+    run(look_and_leave())
     gate.open.set()
     until(lambda: len(line) == 0)
     assert states(followed(line, iter_of({"text": "next"})))[-1] == "done"
@@ -306,7 +338,7 @@ def test_a_task_that_is_cancelled_leaves_the_line():
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
 
-    asyncio.run(cancelled())
+    run(cancelled())
     gate.open.set()
     until(lambda: len(line) == 0)
 
@@ -318,13 +350,19 @@ def test_memory_of_stops_is_bounded():
     assert len(line._stops) <= line_module.MOST_STOPS
 
 
+def returning(value) -> Generator:
+    yield None
+    return value
+
+
 def test_a_result_is_the_last_that_was_made():
     line = Line()
-    assert asyncio.run(line.result(iter_of({"n": 1}, {"n": 2}), "me")) == {"n": 2}
+    assert run(line.result(iter_of({"n": 1}, {"n": 2}), "me")) == {"n": 2}
+    assert run(line.result(returning({"n": 3}), "me")) == {"n": 3}
 
     def work():
         yield None
         raise RequestError("No.")
 
     with pytest.raises(RequestError, match="No"):
-        asyncio.run(line.result(work(), "me"))
+        run(line.result(work(), "me"))

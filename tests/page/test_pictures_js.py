@@ -1,5 +1,7 @@
 """What the shared pictures compute before they draw: marks of axes, rows and bars of a step, columns of the cache."""
 
+import base64
+import struct
 from typing import Any
 
 import pytest
@@ -134,6 +136,30 @@ def test_a_pointer_over_the_cache_finds_the_column_that_was_drawn_there():
     assert found["edges"] == [None, 0, 2062, None]
     assert found["columns"] == sorted(found["columns"]), "positions run from left to right"
     assert set(range(2000, 2063)) <= set(found["columns"]), "every answer token can be pointed at"
+
+
+# ---- the numbers of a curve
+
+SEVEN_EIGHT = base64.b64encode(struct.pack("<2d", 7, 8)).decode()  # as Plotly writes a vector of numpy
+CURVE = {
+    "data": [
+        {"name": "=sum", "x": [0, 10, 2], "y": [1.5, 2, None]},
+        {
+            "name": "a, b",
+            "x": [10, 0],
+            "y": {"dtype": "f8", "bdata": base64.b64encode(struct.pack("<2d", 7, 8)).decode()},
+        },
+        {"name": "hidden", "x": [0], "y": [1], "visible": False},
+    ],
+    "layout": {"xaxis": {"title": {"text": "new<br>token"}}, "yaxis": {"title": {"text": "KiB"}}},
+}
+
+
+def test_a_curve_is_a_table_with_a_row_for_each_place_and_a_column_for_each_name():
+    table = in_node("return curves.tableOf(given);", CURVE, curves="page/js/plot_table.js")
+    assert table == {"columns": ["new token", "=sum", "a, b"], "rows": [[0, 1.5, 8], [10, 2, 7]]}
+    saved = in_node("return curves.csvOf(given);", table, curves="page/js/plot_table.js")
+    assert saved == 'new token,\'=sum,"a, b"\r\n0,1.5,8\r\n10,2,7', "no formula for a spreadsheet"
 
 
 # ---- a run on its way to the browser

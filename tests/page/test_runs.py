@@ -1,6 +1,5 @@
-"""A recorded run outlives its request in a bounded store, and its page in a file."""
+"""A recorded run outlives its request in a bounded store, and others go on from it."""
 
-import base64
 import json
 import sys
 from dataclasses import replace
@@ -9,13 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from playground.engine.generation import LENGTH, STOP_TOKEN, generate, timed
+from playground.engine.generation import CONTEXT_FULL, LENGTH, STOP_TOKEN, generate, timed
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 from playground.models.answers import at_once
 from playground.models.tables import steps_table, trace_frame
-from playground.page.runs import Run, RunFileError, RunStore, from_json, payload, to_json
+from playground.page.run_file import from_json, to_json
+from playground.page.runs import Run, RunStore, payload
 from playground.tabs.one_answer.fork import go_on
 
 PROMPT = [5, 9, 2, 44]
@@ -103,62 +103,6 @@ def test_ids_can_not_be_guessed_from_one_another(model):
     assert len(ids) == 20 and all(len(run_id) == 16 for run_id in ids)
 
 
-# ---- the file
-
-
-def test_a_run_read_from_its_file_is_the_run(model):
-    run = recorded_run(model)
-    again = from_json(to_json(run))
-    assert payload(again) == payload(run) | {"id": again.id}
-    assert (again.labels, again.token_bytes, again.cache) == (run.labels, run.token_bytes, None)
-    assert trace_frame(again.trace, SamplingParams(top_p=0.5)).equals(trace_frame(run.trace, SamplingParams(top_p=0.5)))
-
-
-@pytest.mark.parametrize("text", ["", "{", "[1, 2]", '"run"', "{}", "[" * 100_000, '{"format": "something else"}'])
-def test_a_file_that_is_no_run_is_one_sentence(text):
-    with pytest.raises(RunFileError, match=r"^The file is (not JSON|JSON, but not)[^\n]*\.$"):
-        from_json(text)
-
-
-@pytest.mark.parametrize(
-    "field", ["token_ids", "uniforms", "logits", "params", "labels", "cache_bytes", "prompt", "pieces"]
-)
-@pytest.mark.parametrize("value", [None, 7, [], [None], [[-1]], {"temperature": -3}, [1e400]])
-def test_a_spoilt_field_is_named(model, field, value):
-    data = json.loads(to_json(recorded_run(model, 2)))
-    data[field] = value
-    with pytest.raises(RunFileError, match=r"^The file[^\n]*\.$") as caught:
-        from_json(json.dumps(data))
-    assert field in str(caught.value) or "settings" in str(caught.value)
-
-
-@pytest.mark.parametrize("logit", [float("nan"), float("inf")])
-def test_logits_that_allow_no_choice_are_refused(model, logit):
-    data = json.loads(to_json(recorded_run(model, 2)))
-    logits = torch.full((2, model.config.vocab_size), logit)
-    data["logits"] = base64.b64encode(logits.numpy().tobytes()).decode()
-    with pytest.raises(RunFileError, match="from which a token can be chosen"):
-        from_json(json.dumps(data))
-
-
-@pytest.mark.parametrize("uniforms", [[0.5, 1], [1.0, 0.0]])
-def test_a_random_number_of_one_is_refused(model, uniforms):
-    """A draw gives numbers below 1; with 1 the table and the picture looked for a token behind the last."""
-    data = json.loads(to_json(recorded_run(model, 2))) | {"uniforms": uniforms}
-    with pytest.raises(RunFileError, match="“uniforms” should be numbers from 0 up to but not including 1"):
-        from_json(json.dumps(data))
-
-
-def test_seconds_are_there_for_every_step_or_not_at_all(model):
-    """Some seconds but not all made the table fail when it was asked for."""
-    data = json.loads(to_json(recorded_run(model, 3)))
-    for count in (0, 3):
-        assert len(trace_frame(from_json(json.dumps(data | {"seconds": [0.1] * count})).trace)) == 3
-    for count in (1, 2, 4):
-        with pytest.raises(RunFileError, match="“seconds” should be a list"):
-            from_json(json.dumps(data | {"seconds": [0.1] * count}))
-
-
 # ---- going on from the middle
 
 
@@ -207,3 +151,27 @@ def test_a_place_or_token_that_does_not_exist_is_named(model, place, token_id):
     run = recorded_run(model)
     with pytest.raises(ValueError, match=r"12 steps|no token has id"):
         at_once(go_on(model, run.trace, place, PARAMS, token_id, run.cache, 12))
+
+
+def test_a_branch_of_a_run_without_times_has_none(model):
+    """It had the seconds of its new steps only, and its table failed."""
+    run = recorded_run(model)
+    untimed = from_json(json.dumps(json.loads(to_json(run)) | {"seconds": []}))
+    for forced_id in (None, 3):
+        branch = at_once(go_on(model, untimed.trace, 4, SamplingParams(seed=4), forced_id, None, 12))
+        assert branch.trace.seconds == [] and len(trace_frame(branch.trace)) == 12
+
+
+def test_a_token_forced_at_the_last_step_of_a_full_context_ends_the_branch(model):
+    """It said that the prompt is too long: shorten it."""
+    room = model.config.max_positions
+    cache = KVCache.of(model)
+    prompt = [5] * (room - 1)
+    trace = Trace.record(timed(generate(model, prompt, PARAMS, cache, 12)))
+    assert (len(trace), trace.stop_reason) == (2, CONTEXT_FULL)
+    for place, num_steps in ((1, 2), (0, 2)):
+        branch = at_once(go_on(model, trace, place, PARAMS, 3, cache, 12))
+        assert (len(branch.trace), branch.trace.stop_reason) == (num_steps, CONTEXT_FULL)
+        assert branch.trace.token_ids[place] == 3
+    again = at_once(go_on(model, trace, 2, PARAMS, None, cache, 12))
+    assert (again.trace.token_ids, again.trace.stop_reason) == (trace.token_ids, CONTEXT_FULL)

@@ -1,7 +1,9 @@
 // A few numbers next to each other: large ones to read from afar, bars to compare, a sentence to say what it means.
-// value: { numbers: [{number, words}], groups: [{title, rows: [{label, share, text, kind}], mark}], note }
+// value: { numbers: [{number, words}], groups: [{title, rows: [{label, share, text, kind}], mark}], note }; each text may
+// be what Python told.
 
 import { node, pool, say, set } from "./svg.js";
+import { text } from "./words.js";
 
 /** @param {HTMLElement} element @returns {import("./types.js").Panel} */
 export function mount(element) {
@@ -14,15 +16,16 @@ export function mount(element) {
       element.classList.toggle("is-empty", !value);
       drawNumbers(numbers, value?.numbers ?? []);
       drawGroups(groups, value?.groups ?? []);
-      say(note, value?.note ?? "");
+      say(note, text(value?.note));
     },
   };
 }
 
 /**
- * @typedef {{ number: string, words: string, kind?: string }} KeyNumber
- * @typedef {{ label: string, share: number, text: string, kind?: string }} Bar
- * @typedef {{ title?: string, rows: Bar[], mark?: number | null }} Group
+ * @typedef {string | number | import("./words.js").Told} Said
+ * @typedef {{ number: Said, words: Said, kind?: string }} KeyNumber
+ * @typedef {{ label: Said, share: number, text: Said, kind?: string }} Bar
+ * @typedef {{ title?: Said, rows: Bar[], mark?: number | null }} Group
  */
 
 /** @param {Element} holder @param {KeyNumber[]} numbers */
@@ -36,8 +39,8 @@ function drawNumbers(holder, numbers) {
   numbers.forEach(({ number, words, kind }, index) => {
     const [large, note] = blocks[index].children;
     set(large, { "data-kind": kind });
-    say(large, number);
-    say(note, words);
+    say(large, text(number));
+    say(note, text(words));
   });
 }
 
@@ -51,7 +54,7 @@ function drawGroups(holder, groups) {
   });
   groups.forEach(({ title, rows, mark }, index) => {
     const [heading, list] = blocks[index].children;
-    say(heading, title ?? "");
+    say(heading, text(title));
     heading.toggleAttribute("hidden", !title);
     drawRows(list, rows, mark);
   });
@@ -68,14 +71,14 @@ function drawRows(list, rows, mark) {
     node("div.compare-text", {}, line);
     return line;
   });
-  rows.forEach(({ label, share, text, kind }, index) => {
-    const [name, lane, words] = lines[index].children;
-    say(name, label);
-    say(words, text);
-    const [bar, limit] = lane.children;
-    set(bar, { "data-kind": kind, style: `width: ${Math.max(0, Math.min(100, 100 * share))}%` });
-    const hasMark = mark !== undefined && mark !== null;
-    limit.toggleAttribute("hidden", !hasMark);
-    set(limit, { style: hasMark ? `left: ${100 * mark}%` : null });
+  rows.forEach(({ label, share, text: words, kind }, index) => {
+    const [name, lane, beside] = lines[index].children;
+    say(name, text(label));
+    say(beside, text(words));
+    const [bar, limit] = /** @type {HTMLCollectionOf<HTMLElement>} */ (lane.children);
+    set(bar, { "data-kind": kind });
+    bar.style.width = `${Math.max(0, Math.min(100, 100 * share))}%`;
+    limit.hidden = mark === undefined || mark === null;
+    limit.style.left = `${100 * (mark ?? 0)}%`;
   });
 }

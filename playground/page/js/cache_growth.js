@@ -3,6 +3,7 @@
 
 import { bytes } from "./numbers.js";
 import { node, pool, say, set, svg } from "./svg.js";
+import * as words from "./words.js";
 
 /** @typedef {import("./types.js").Run} Run */
 
@@ -51,7 +52,7 @@ export function mount(element, api) {
 /** @param {HTMLElement} element */
 function build(element) {
   element.classList.add("cache-growth");
-  const empty = node("p.growth-empty", {}, element, "Generate an answer to see what the cache keeps.");
+  const empty = node("p.growth-empty", {}, element, words.say("page.growth.empty"));
   const picture = svg("svg", { role: "img" }, element);
   const shapes = {
     room: svg("path.growth-room", {}, picture),
@@ -62,6 +63,7 @@ function build(element) {
   const prompt = svg("text.growth-prompt", { x: LABEL_WIDTH }, picture);
   const caption = node("div.growth-caption", {}, element);
   const sum = node("span", {}, caption);
+  caption.append(" ");
   const total = node("strong", {}, caption);
   const detail = node("div.growth-detail", {}, element);
   return { picture, shapes, names, prompt, empty, caption, sum, total, detail };
@@ -126,7 +128,7 @@ function paint({ picture, shapes, names, prompt }, layout) {
   set(picture, { height: perLayer.length * rowHeight + 22 });
   nameLayers(names, perLayer.length, rowHeight);
   set(prompt, { y: perLayer.length * rowHeight + 15 });
-  say(prompt, `prompt, ${promptLength} tokens${toScale ? "" : " (narrowed)"}`);
+  say(prompt, words.say(toScale ? "page.growth.prompt" : "page.growth.narrowed", { count: promptLength }));
 }
 
 /** @param {Element} group @param {number} count @param {number} rowHeight */
@@ -135,42 +137,44 @@ function nameLayers(group, count, rowHeight) {
   const texts = pool(group, Math.ceil(count / every), () => svg("text.growth-layer", { x: LABEL_WIDTH - 8 }));
   for (let index = 0; index * every < count; index += 1) {
     const layer = index * every;
-    say(texts[index], `L${layer + 1}`);
+    say(texts[index], words.say("page.growth.layer", { number: layer + 1 }));
     set(texts[index], { y: layer * rowHeight + rowHeight / 2 + 5 });
   }
 }
 
 /** @param {Parts} parts @param {Run} run @param {Layout} layout */
-function tell({ picture, sum, total, detail }, run, layout) {
+function tell({ picture, caption, sum, total, detail }, run, layout) {
   const { perLayer, step } = layout;
   const all = perLayer.reduce((before, one) => before + one, 0);
-  const equal = perLayer.every((one) => one === perLayer[0]);
-  const factors = equal ? `${bytes(perLayer[0])} per layer × ${perLayer.length} = ` : `${perLayer.length} layers = `;
-  say(sum, all ? factors : "0 KiB: nothing is kept, each step is fed the whole text");
+  say(sum, all ? factors(perLayer) : words.say("page.growth.nothing"));
   say(total, all ? bytes(all) : "");
   say(detail, written(run, layout));
-  set(picture, { "aria-label": `KV cache at step ${step}: ${sum.textContent}${total.textContent}` });
+  const what = (caption.textContent ?? "").trim();
+  set(picture, { "aria-label": words.say("page.growth.spoken", { step, what }) });
+}
+
+/** Where the bytes come from. @param {number[]} perLayer */
+function factors(perLayer) {
+  const [layers, each] = [perLayer.length, perLayer[0]];
+  if (perLayer.some((one) => one !== each)) return words.say("page.growth.layers", { layers });
+  return words.say("page.growth.per_layer", { layers, each });
 }
 
 /** @param {Run} run @param {Layout} layout */
 function written(run, { step, perLayer, promptLength }) {
   if (!perLayer.some(Boolean)) return "";
-  if (step === 0) return `step 0 wrote the prompt: ${promptLength} tokens at once`;
-  return `step ${step} wrote one column: ${label(run, promptLength + step - 1)}`;
+  if (step === 0) return words.say("page.growth.wrote_prompt", { count: promptLength });
+  return words.say("page.growth.wrote", { step, token: run.labels[step - 1] });
 }
 
 /** @param {Run} run @param {Layout} layout @param {number | null} position */
 function describe(run, layout, position) {
   if (position === null) return written(run, layout);
-  const stored = position < layout.promptLength + layout.step;
-  const where = position < layout.promptLength ? "prompt" : `answer token ${position - layout.promptLength}`;
-  return `position ${position}: ${label(run, position)} (${where}${stored ? "" : ", not in the cache yet"})`;
-}
-
-/** @param {Run} run @param {number} position */
-function label({ promptLabels, labels }, position) {
-  const text = [...promptLabels, ...labels][position];
-  return text === undefined ? "" : `“${text}”`;
+  const index = position - layout.promptLength;
+  if (index < 0) return words.say("page.growth.in_prompt", { position, token: run.promptLabels[position] });
+  const facts = { position, index, token: run.labels[index] ?? "" };
+  if (index < layout.step) return words.say("page.growth.in_answer", facts);
+  return words.say(facts.token ? "page.growth.not_yet" : "page.growth.not_written", facts);
 }
 
 /** The position and the layer under the pointer, each null where there is none.

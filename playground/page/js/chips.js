@@ -1,6 +1,7 @@
 // A row of buttons of which one is chosen: a radio group. Tab reaches the chosen one, arrow keys choose another.
 
 import { node, pool, say, set } from "./svg.js";
+import * as words from "./words.js";
 
 /** How far each key moves the choice. @type {Record<string, number>} */
 const MOVES = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
@@ -49,11 +50,11 @@ export function chips(parent, name, choose) {
 
 /** Chips for the layer that all pictures look into. @param {Element} parent @param {import("./types.js").Store} store */
 export function layerChips(parent, store) {
-  const row = chips(parent, "Layer", (layer) => store.set({ layer }));
+  const row = chips(parent, words.say("page.layer.choice"), (layer) => store.set({ layer }));
   return {
     /** @param {number} count @param {number} layer  the one shown */
     draw(count, layer) {
-      const labels = Array.from({ length: count }, (_, index) => `Layer ${index + 1}`);
+      const labels = Array.from({ length: count }, (_, index) => words.say("page.layer.name", { number: index + 1 }));
       row.draw(labels, layer);
     },
   };

@@ -1,34 +1,38 @@
-// The sliders. Each has a range for the hand and a box for exact values; a wrong entry is explained and changes nothing.
-// Which there are and how far they reach stands in the table of stages; here are their words.
+// The sliders. Each has a range for the hand and a box for exact values, taken on Enter or on leaving the box; a wrong
+// entry is explained and changes nothing. Which there are and how far they reach stands in the table of stages.
 
 import { ruleNames, settingsOf, stageNames, useTable } from "./stage_table.js";
 import { node, say, set } from "./svg.js";
+import { followFinger } from "./touch.js";
+import * as words from "./words.js";
 
 const MAIN = ["temperature", "top_p", "top_k"]; // always in sight
-const WORDS = {
-  temperature: { label: "Temperature", hint: "0 = greedy" },
-  top_p: { label: "Top-p", hint: "1 = off" },
-  top_k: { label: "Top-k", hint: "0 = off" },
-  min_p: { label: "Min-p", hint: "0 = off" },
-  typical_p: { label: "Typical-p", hint: "1 = off" },
-  top_n_sigma: { label: "Top-n-sigma", hint: "0 = off" },
-  repetition_penalty: { label: "Repetition penalty", hint: "1 = off" },
-  presence_penalty: { label: "Presence penalty", hint: "0 = off" },
-  frequency_penalty: { label: "Frequency penalty", hint: "0 = off" },
-};
 
-/** Positions 0..200 of the top-k slider: 0 is off, then 1 to the vocabulary by equal ratios: half its length is k < 55. */
+/**
+ * What a box takes: a number from `min` to `max`, under a label of the catalogue.
+ * @typedef {{ key: string, min: number, max: number, whole: boolean }} Spec
+ * @typedef {{ from: number, to: number, step: number, toValue: (position: number) => number,
+ *   toPosition: (value: number) => number }} Range  of the slider, its positions and what they mean
+ * @typedef {Spec & { off: number, range: Range }} Slider
+ * @typedef {Record<string, any>} Params
+ * @typedef {ReturnType<typeof panelOf>} ControlPanel
+ */
+
+/** Positions 0..200 of the top-k slider: 0 is off, then 1 to the vocabulary by equal ratios: half its length is k < 55.
+ * @param {number} position @param {number} vocabSize */
 export function topKAt(position, vocabSize) {
   return position <= 0 ? 0 : Math.round(vocabSize ** ((position - 1) / 199));
 }
 
+/** @param {number} k @param {number} vocabSize */
 export function topKPosition(k, vocabSize) {
   return k <= 0 ? 0 : 1 + (199 * Math.log(Math.min(k, vocabSize))) / Math.log(vocabSize);
 }
 
+/** @type {((patch: Params) => void) | null} */
 let change = null; // of the mounted sliders
 
-/** Moves sliders from elsewhere on the page: a preset, a run that was opened. Unknown keys are left out. */
+/** Moves sliders from elsewhere on the page: a preset, a run that was opened. Unknown keys are left out. @param {Params} patch */
 export function setControls(patch) {
   change?.(patch);
 }
@@ -36,6 +40,7 @@ export function setControls(patch) {
 /**
  * The sliders in the order in which they stand, { main, more }: what the table says of each, and how positions of its
  * range and values become each other.
+ * @param {number} vocabSize
  */
 export function sliders(vocabSize) {
   const stages = stageNames()
@@ -43,14 +48,17 @@ export function sliders(vocabSize) {
     .concat("penalty");
   const all = stages.flatMap((stage) => settingsOf(stage)).map((setting) => slider(setting, vocabSize));
   return {
-    main: MAIN.map((key) => all.find((each) => each.key === key)),
+    main: MAIN.flatMap((key) => all.filter((each) => each.key === key)),
     more: all.filter(({ key }) => !MAIN.includes(key)),
   };
 }
 
+/** @param {import("./stage_table.js").Setting} setting @param {number} vocabSize @returns {Slider} */
 function slider({ field, off, span, step, whole }, vocabSize) {
   const [min, max] = [span[0], span[1] ?? vocabSize];
+  /** @type {Range} */
   const straight = { from: min, to: max, step, toValue: (position) => position, toPosition: (value) => value };
+  /** @type {Range} */
   const byRatios = {
     from: 0,
     to: 200,
@@ -58,146 +66,175 @@ function slider({ field, off, span, step, whole }, vocabSize) {
     toValue: (position) => topKAt(position, vocabSize),
     toPosition: (k) => topKPosition(k, vocabSize),
   };
-  const words = WORDS[field] ?? { label: field, hint: `${off} = off` };
-  return { key: field, ...words, off, min, max, whole, range: field === "top_k" ? byRatios : straight };
+  return { key: field, off, min, max, whole, range: field === "top_k" ? byRatios : straight };
 }
 
-/** The value typed, or a sentence that says what is wrong with it. */
-export function readNumber(text, { label, min, max, whole }) {
+/** What a setting is called. @param {string} key */
+const labelOf = (key) => words.say(`page.controls.label.${key}`);
+
+/** The value typed, or what is wrong with it, to be said.
+ * @param {string} text @param {Spec} spec @returns {{ value: number } | { problem: import("./words.js").Told }} */
+export function readNumber(text, { key, min, max, whole }) {
   const typed = text.trim();
   // 1,5 is a decimal comma; in a whole number 1,000 is a thousand.
   const value = Number(whole && /^\d{1,3}(,\d{3})+$/.test(typed) ? typed.replaceAll(",", "") : typed.replace(",", "."));
-  const kind = whole ? "a whole number" : "a number";
-  const range = max === undefined ? `${min} up` : `${min} to ${max}`;
-  if (!typed || !Number.isFinite(value) || (whole && !Number.isInteger(value)) || value < min || value > max) {
-    return { problem: `${label} must be ${kind} from ${range}.` };
-  }
-  return { value };
+  if (typed && Number.isFinite(value) && (!whole || Number.isInteger(value)) && value >= min && value <= max)
+    return { value };
+  const label = { key: `page.controls.label.${key}`, facts: {} };
+  return { problem: { key: `page.controls.${whole ? "whole" : "number"}`, facts: { label, min, max } } };
 }
 
+/** @param {HTMLElement} element @param {import("./types.js").PanelApi} api @returns {import("./types.js").Panel} */
 export function mount(element, api) {
   const { table, ...params } = api.props.value;
   if (table) useTable(table); // it stays here: what goes back to Python is the settings
-  const shown = {}; // key -> function that shows the value on its control
   const main = node("div.controls-main", {}, element);
   const more = node("div.controls-more", { id: "controls-more", hidden: "" }, element);
   const problem = node("div.problem", { role: "alert" }, element);
-  const panel = { params, shown, problem, change: takeIn };
-  change = takeIn;
-
-  function takeIn(patch) {
-    const known = Object.keys(patch).filter((key) => key in shown);
-    for (const key of known) params[key] = patch[key];
-    for (const key of known) shown[key]();
-    say(problem, "");
-    tell();
-  }
-
-  function tell() {
-    api.store.set({ params: { ...params } });
+  const panel = panelOf(params, problem, () => {
+    api.store.set({ params: /** @type {import("./types.js").Params} */ ({ ...params }) });
     api.setValue({ ...params });
-  }
-
+  });
   const offered = sliders(params.vocab_size);
   for (const each of offered.main) addSlider(panel, main, each);
   addNumbers(panel, main, more);
   for (const each of offered.more) addSlider(panel, more, each);
   addChoices(panel, more);
-  tell();
+  panel.start();
+  change = panel.change;
   return {
     /** Python (a preset, a loaded run) sets the sliders. */
     update(value) {
       const { table: _known, ...given } = value ?? {};
       if (Object.entries(given).every(([key, each]) => params[key] === each)) return;
       Object.assign(params, given);
-      for (const show of Object.values(shown)) show();
-      tell();
+      panel.change(given);
     },
   };
 }
 
+/**
+ * What the controls share. They keep the settings themselves: asking the store for them would work the run out again at
+ * every move of a slider, and not once a frame.
+ * @param {Params} params @param {Element} problem @param {() => void} tell  hands the settings on
+ */
+function panelOf(params, problem, tell) {
+  /** @type {Record<string, () => void>} by setting: shows its value on its control */
+  const shown = {};
+  let first = params; // for the reset button
+  /** @param {Params} patch */
+  function change(patch) {
+    const known = Object.keys(patch).filter((key) => key in shown);
+    for (const key of known) params[key] = patch[key];
+    for (const key of known) shown[key]();
+    say(problem, "");
+    tell();
+  }
+  function start() {
+    first = { ...params };
+    tell();
+  }
+  return { params, shown, problem, change, start, reset: () => change(first) };
+}
+
+/** @param {ControlPanel} panel @param {Element} parent @param {Slider} slider */
 function addSlider(panel, parent, slider) {
   const { params, shown } = panel;
-  const {
-    key,
-    label,
-    off,
-    hint,
-    range: { from, to, step, toValue, toPosition },
-  } = slider;
+  const { key, off, range: positions } = slider;
+  const { from, to, step, toValue, toPosition } = positions;
+  const label = labelOf(key);
   params[key] ??= off;
   const box = node("div.control", {}, parent);
   const head = node("div.control-head", {}, box);
   node("label", { for: `slider-${key}` }, head, label);
+  const hint = key === "temperature" ? words.say("page.controls.greedy") : words.say("page.controls.off_at", { off });
   node("span.hint", {}, head, hint);
-  const typed = node("input.number", { type: "text", inputmode: "decimal", "aria-label": `${label} value` }, head);
-  const reset = node(
-    "button.reset",
-    { type: "button", title: `${label} off`, "aria-label": `Turn ${label} off` },
+  const typed = node(
+    "input.number",
+    { type: "text", inputmode: "decimal", "aria-label": words.say("page.controls.value_of", { label }) },
     head,
-    "↺",
   );
+  const turnOff = node(
+    "button.turn-off",
+    {
+      type: "button",
+      title: words.say("page.controls.off_title", { label }),
+      "aria-label": words.say("page.controls.turn_off", { label }),
+    },
+    head,
+    words.say("page.controls.off"),
+  );
+  const lane = node("div.slider-lane", {}, box);
   const range = node(
     "input",
     { type: "range", id: `slider-${key}`, "aria-label": label, min: from, max: to, step },
-    box,
+    lane,
   );
   shown[key] = () => {
     const value = params[key];
     if (document.activeElement !== typed) typed.value = String(value);
-    if (document.activeElement !== range) range.value = toPosition(value);
+    // Several positions may mean one value: the hand's own is left where it is.
+    if (tidy(toValue(Number(range.value))) !== value) range.value = String(toPosition(value));
     range.style.setProperty("--filled", `${(100 * (toPosition(value) - from)) / (to - from)}%`);
-    set(range, { "aria-valuetext": value === off ? `${value}, off` : String(value) });
+    set(range, { "aria-valuetext": value === off ? words.say("page.controls.is_off", { off }) : String(value) });
     box.classList.toggle("is-off", value === off);
   };
   range.addEventListener("input", () => panel.change({ [key]: tidy(toValue(Number(range.value))) }));
+  followFinger(lane, range);
   onTyped(panel, typed, slider);
-  reset.addEventListener("click", () => {
-    range.value = toPosition(off);
-    panel.change({ [key]: off });
-  });
+  turnOff.addEventListener("click", () => panel.change({ [key]: off }));
   shown[key]();
-  range.value = toPosition(params[key]);
 }
 
+/** While somebody types only a wrong entry is pointed out: 300 passes through 3 and 30, which nobody chose.
+ * @param {ControlPanel} panel @param {HTMLInputElement} input @param {Spec} spec */
 function onTyped({ params, problem, change }, input, spec) {
-  const take = () => {
-    const { value, problem: wrong } = readNumber(input.value, spec);
-    set(input, { "aria-invalid": wrong ? "true" : null });
-    if (wrong) say(problem, `${wrong} Still using ${params[spec.key]}.`);
-    else change({ [spec.key]: value });
+  const read = () => {
+    const entry = readNumber(input.value, spec);
+    const isWrong = "problem" in entry;
+    set(input, { "aria-invalid": isWrong ? "true" : null });
+    const facts = isWrong && { problem: entry.problem, value: params[spec.key] };
+    say(problem, facts ? words.say("page.controls.still_using", facts) : "");
+    return entry;
   };
-  input.addEventListener("input", take);
+  const take = () => {
+    if (input.value === String(params[spec.key])) return;
+    const entry = read();
+    const isWrong = "problem" in entry;
+    if (!isWrong) change({ [spec.key]: entry.value });
+    if (!isWrong || document.activeElement !== input) input.value = String(params[spec.key]);
+  };
+  input.addEventListener("input", read);
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") take();
+  });
   input.addEventListener("blur", () => {
+    take();
     set(input, { "aria-invalid": null });
-    say(problem, "");
-    input.value = String(params[spec.key]);
   });
 }
 
+/** @param {ControlPanel} panel @param {Element} parent @param {HTMLElement} more */
 function addNumbers(panel, parent, more) {
   const { params } = panel;
   const box = node("div.control.numbers", {}, parent);
-  const seed = addNumber(panel, box, { key: "seed", label: "Seed", min: 0, max: params.most_seed, whole: true });
-  const dice = node(
-    "button.small-button",
-    { type: "button", title: "Another seed", "aria-label": "Another seed" },
-    seed,
-    "⚄",
-  );
+  const seed = addNumber(panel, box, { key: "seed", min: 0, max: params.most_seed, whole: true });
+  const another = words.say("page.controls.another_seed");
+  const dice = node("button.small-button", { type: "button", title: another, "aria-label": another }, seed, "⚄");
   dice.addEventListener("click", () => panel.change({ seed: Math.floor(Math.random() * 1e6) }));
-  addNumber(panel, box, {
-    key: "max_new_tokens",
-    label: "New tokens",
-    min: 1,
-    max: params.most_new_tokens,
-    whole: true,
-  });
+  addNumber(panel, box, { key: "max_new_tokens", min: 1, max: params.most_new_tokens, whole: true });
+  const reset = node(
+    "button.small-button",
+    { type: "button", title: words.say("page.controls.reset_title") },
+    box,
+    words.say("page.controls.reset"),
+  );
+  reset.addEventListener("click", panel.reset);
   const button = node(
     "button.small-button",
     { type: "button", "aria-expanded": "false", "aria-controls": "controls-more" },
     box,
-    "Min-p, typical-p, penalties, rule …",
+    words.say("page.controls.more"),
   );
   button.addEventListener("click", () => {
     more.hidden = !more.hidden;
@@ -205,15 +242,13 @@ function addNumbers(panel, parent, more) {
   });
 }
 
+/** @param {ControlPanel} panel @param {Element} parent @param {Spec} spec */
 function addNumber(panel, parent, spec) {
   const { params, shown } = panel;
+  const label = labelOf(spec.key);
   const row = node("div.number-row", {}, parent);
-  node("label", { for: spec.key }, row, spec.label);
-  const input = node(
-    "input.number",
-    { id: spec.key, type: "text", inputmode: "numeric", "aria-label": spec.label },
-    row,
-  );
+  node("label", { for: spec.key }, row, label);
+  const input = node("input.number", { id: spec.key, type: "text", inputmode: "numeric", "aria-label": label }, row);
   shown[spec.key] = () => {
     if (document.activeElement !== input) input.value = String(params[spec.key]);
   };
@@ -222,11 +257,12 @@ function addNumber(panel, parent, spec) {
   return row;
 }
 
+/** @param {ControlPanel} panel @param {Element} parent */
 function addChoices({ params, shown, change }, parent) {
   params.rule ??= "transformers";
   params.penalty_counts_prompt ??= true;
   const box = node("div.control", {}, parent);
-  node("label", { for: "rule" }, node("div.control-head", {}, box), "Order of the stages, as in");
+  node("label", { for: "rule" }, node("div.control-head", {}, box), words.say("page.controls.rule"));
   const rule = node("select", { id: "rule" }, box);
   for (const name of ruleNames()) node("option", { value: name }, rule, name);
   shown.rule = () => {
@@ -235,7 +271,7 @@ function addChoices({ params, shown, change }, parent) {
   rule.addEventListener("change", () => change({ rule: rule.value }));
   const line = node("label.check", {}, node("div.control", {}, parent));
   const counts = node("input", { type: "checkbox" }, line);
-  node("span", {}, line, "Penalties count the prompt");
+  node("span", {}, line, words.say("page.controls.counts_prompt"));
   shown.penalty_counts_prompt = () => {
     counts.checked = params.penalty_counts_prompt;
   };
@@ -244,7 +280,7 @@ function addChoices({ params, shown, change }, parent) {
   shown.penalty_counts_prompt();
 }
 
-/** 0.1 + 0.2 is not something a person wants to read. */
+/** 0.1 + 0.2 is not something a person wants to read. @param {number} value */
 function tidy(value) {
   return Number(value.toFixed(4));
 }

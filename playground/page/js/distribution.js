@@ -8,6 +8,7 @@ import { rulerPicture } from "./ruler.js";
 import { sumCurve } from "./sum_curve.js";
 import { node, pool, say, set } from "./svg.js";
 import { tipCard } from "./token_tip.js";
+import * as words from "./words.js";
 
 /**
  * @typedef {import("./types.js").StepReread} StepReread
@@ -17,19 +18,17 @@ import { tipCard } from "./token_tip.js";
 
 const ROWS = 14,
   ROWS_WITH_FORMULA = 11;
-/** @type {Record<string, string>} */
-const SHORT = { "top-n-sigma": "top-nσ" };
 
 /** @param {HTMLElement} element @param {import("./types.js").PanelApi} api @returns {import("./types.js").Panel} */
 export function mount(element, api) {
   const full = Boolean(api.props.value?.full);
   const head = headOf(element, api.store);
-  const empty = node("p.empty-note", {}, element, "Press Generate: the candidates of each step appear here.");
+  const empty = node("p.empty-note", {}, element, words.say("page.distribution.empty"));
   const table = node("div.bars", full ? { role: "group" } : { role: "img" }, element);
   const curve = full ? sumCurve(table) : null;
   const holder = node("div.bar-rows", {}, table);
   const canForce = () => full && api.store.get().fork !== null;
-  const tip = tipCard(element, () => (canForce() ? "Click: force this token and go on from here." : ""));
+  const tip = tipCard(element, () => (canForce() ? words.say("page.distribution.force") : ""));
   const others = fillRow(node("div.bar-row.others", {}, element));
   const ruler = rulerPicture(node("div.ruler", {}, element));
   const attributes = full ? { role: "button", tabindex: 0 } : {};
@@ -85,14 +84,21 @@ function headOf(element, store) {
   const head = node("div.card-head", {}, element);
   const title = node("h2", {}, head);
   const note = node("span.note", {}, head);
-  const scale = node("button.small-button", { type: "button", title: "Logarithmic axis" }, head, "log");
+  const scale = node(
+    "button.small-button",
+    { type: "button", title: words.say("page.distribution.log_title") },
+    head,
+    words.say("page.distribution.log"),
+  );
   scale.addEventListener("click", () => store.set({ log: !store.get().log }));
   return {
     /** @type {import("./types.js").Listener} */
     draw({ run, params, step, log }) {
-      say(title, run ? `Next token at step ${step}` : "Next token");
+      say(title, run ? words.say("page.distribution.title_at", { step }) : words.say("page.distribution.title"));
       set(scale, { "aria-pressed": String(log) });
-      if (run?.logits && params) say(note, `T ${params.temperature} · p ${params.top_p} · k ${params.top_k || "off"}`);
+      if (!run?.logits || !params) return;
+      const { temperature, top_p, top_k } = params;
+      say(note, words.say("page.distribution.settings", { temperature, top_p, top_k }));
     },
   };
 }
@@ -137,14 +143,14 @@ function fillRow(row) {
   return row;
 }
 
-/** @param {HTMLElement} row @param {string} label @param {[number, number]} lengths @param {string} words */
-function writeRow(row, label, lengths, words) {
+/** @param {HTMLElement} row @param {string} label @param {[number, number]} lengths @param {string} beside */
+function writeRow(row, label, lengths, beside) {
   const [name, lane, number] = row.children;
   say(name, label);
   lengths.forEach((length, which) => {
     /** @type {HTMLElement} */ (lane.children[which]).style.transform = `scaleX(${length})`;
   });
-  say(number, words);
+  say(number, beside);
 }
 
 /** @param {HTMLElement} row @param {number} place @param {number} index @param {Drawn} drawn */
@@ -156,8 +162,9 @@ function drawRow(row, place, index, { now, run, log }) {
   row.classList.toggle("is-first-kept", place === now.start && place > 0);
   const lengths = [now.modelProbs[place], now.probs[place]].map((share) => barLength(share, log));
   writeRow(row, run.vocabulary[now.ranking[place]], [lengths[0], lengths[1]], numberWords(now, place, index));
-  if (isLast)
-    set(row, { "data-cut": `keeps ${count(now.numCandidates)}, ${percent(keptMass(now))} of the model's mass` });
+  if (!isLast) return;
+  const facts = { count: now.numCandidates, mass: keptMass(now) };
+  set(row, { "data-cut": words.say("page.distribution.keeps", facts) });
 }
 
 /** @param {HTMLElement} row @param {number[]} places @param {Drawn} drawn */
@@ -165,36 +172,38 @@ function drawOthers(row, places, { now, run, log }) {
   const { model, after, kept } = othersOf(now, places);
   writeRow(
     row,
-    `all ${(run.vocabSize - places.length).toLocaleString("en")} others`,
+    words.say("page.distribution.others", { count: run.vocabSize - places.length }),
     [barLength(model, log), barLength(after, log)],
-    kept ? `${percent(after)}, ${kept.toLocaleString("en")} kept` : `${percent(model)} cut`,
+    kept
+      ? words.say("page.distribution.others_kept", { share: after, kept })
+      : words.say("page.distribution.others_cut", { share: model }),
   );
 }
 
 /** The probability, and what cut the token; for one that stands out of its order the rank.
  * @param {StepReread} now @param {number} place @param {number} index */
 function numberWords(now, place, index) {
-  const kept = isKept(now, place);
-  if (place === index)
-    return kept ? percent(now.probs[place]) : `${percent(now.modelProbs[place])} ${cutWords(now, place)}`;
-  return `${kept ? percent(now.probs[place]) : cutWords(now, place)}, rank ${(place + 1).toLocaleString("en")}`;
+  const [kept, share, rank] = [isKept(now, place), now.probs[place], place + 1];
+  if (place === index && kept) return percent(share);
+  if (place === index) {
+    const facts = { share: now.modelProbs[place], cut: cutWords(now, place) };
+    return words.say("page.distribution.cut_row", facts);
+  }
+  if (kept) return words.say("page.distribution.kept_rank", { share, rank });
+  return words.say("page.distribution.cut_rank", { cut: cutWords(now, place), rank });
 }
 
 /** @param {StepReread} now @param {number} place */
 function cutWords(now, place) {
   const cutter = cutterOf(now, place);
-  if (!cutter || cutter === now.uncut) return "impossible";
-  if (cutter.name !== "temperature") return `cut by ${SHORT[cutter.name] ?? cutter.name}`;
-  return cutter.numKept === 1 ? "cut: greedy" : "cut: 0 at this T";
-}
-
-/** @param {number} tokens */
-function count(tokens) {
-  return `${tokens.toLocaleString("en")} token${tokens === 1 ? "" : "s"}`;
+  if (!cutter || cutter === now.uncut) return words.say("page.cut.impossible");
+  return words.say(
+    cutter.name === "temperature" && cutter.numKept === 1 ? "page.cut.greedy" : `page.cut.${cutter.name}`,
+  );
 }
 
 /** @param {StepReread} now @param {Run} run */
 function spoken(now, run) {
-  const first = run.vocabulary[now.ranking[now.start]];
-  return `${count(now.numCandidates)} can be chosen; the most likely of them is ${first} with ${percent(now.probs[now.start])}`;
+  const token = run.vocabulary[now.ranking[now.start]];
+  return words.say("page.distribution.spoken", { count: now.numCandidates, token, share: now.probs[now.start] });
 }

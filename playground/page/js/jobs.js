@@ -2,37 +2,36 @@
 // value of a panel: { number, state: queued | running | done | stopped | failed, ahead, progress, problem }.
 
 import { say, set } from "./svg.js";
+import * as words from "./words.js";
 
 // The server speaks every few seconds, also of a job that waits in line: after so long a silence the connection is gone.
 const SILENCE_MS = 45_000;
-const GONE = "The connection to the server was lost. Try again when it is back.";
 
 /** @typedef {{ number: number, state: string, ahead?: number, progress?: { done: number, of: number }, problem?: string }} Job */
 
 /** The page counts its requests; buttons count on in the same way (see jobs.py). */
 export function nextNumber() {
-  window.jobNumber = (window.jobNumber ?? 0) + 1;
-  return window.jobNumber;
+  const page = /** @type {Window & { jobNumber?: number }} */ (window);
+  page.jobNumber = (page.jobNumber ?? 0) + 1;
+  return page.jobNumber;
 }
 
 export const isUnderWay = (/** @type {Job | null | undefined} */ job) =>
   job?.state === "queued" || job?.state === "running";
 
-/** How a job stands, in words: "" when it is done. `running`: what this job does. @param {Job | null | undefined} job */
-export function jobWords(job, running = "Working …") {
+/** How a job stands, in words: "" when it is done. @param {Job | null | undefined} job @param {string} running  what it does */
+export function jobWords(job, running = words.say("page.job.working")) {
   switch (job?.state) {
     case "queued":
-      return job.ahead
-        ? `Waiting for the model: ${job.ahead.toLocaleString("en")} in front of you.`
-        : "Waiting for the model: you are next.";
+      return words.say("page.job.waiting", { ahead: job.ahead ?? 0 });
     case "running":
       return job.progress
-        ? `${running} ${job.progress.done.toLocaleString("en")} of ${job.progress.of.toLocaleString("en")}`
+        ? words.say("page.job.progress", { running, done: job.progress.done, of: job.progress.of })
         : running;
     case "stopped":
-      return "Stopped.";
+      return words.say("page.job.stopped");
     case "failed":
-      return job.problem ?? "";
+      return words.text(job.problem);
     default:
       return "";
   }
@@ -46,12 +45,17 @@ export function jobWords(job, running = "Working …") {
  */
 export function follower({ buttons = [], tell }) {
   let newest = 0;
+  /** @type {ReturnType<typeof setTimeout>} */
   let silence;
 
   function show(/** @type {Job} */ job) {
     clearTimeout(silence);
     const busy = isUnderWay(job);
-    if (busy) silence = setTimeout(() => show({ number: newest, state: "failed", problem: GONE }), SILENCE_MS);
+    if (busy)
+      silence = setTimeout(
+        () => show({ number: newest, state: "failed", problem: words.say("page.job.gone") }),
+        SILENCE_MS,
+      );
     for (const button of buttons.flatMap((selector) => [...document.querySelectorAll(selector)]))
       set(button, { "aria-busy": busy ? "true" : null });
     tell(job);
@@ -74,18 +78,18 @@ export function follower({ buttons = [], tell }) {
 }
 
 /**
- * Follows a job and says how it stands in `words`, which is empty when it is done. What is wrong is said in `problem`.
+ * Follows a job and says how it stands in `status`, which is empty when it is done. What is wrong is said in `problem`.
  *
- * @param {Element} words
+ * @param {Element} status
  * @param {{ problem?: Element, buttons?: string[], running?: string }} options
  */
-export function statusFollower(words, { problem = words, buttons = [], running = "Working …" } = {}) {
+export function statusFollower(status, { problem = status, buttons = [], running } = {}) {
   return follower({
     buttons,
     tell: (job) => {
       say(problem, "");
-      say(words, "");
-      say(job.state === "failed" ? problem : words, jobWords(job, running));
+      say(status, "");
+      say(job.state === "failed" ? problem : status, jobWords(job, running));
       problem.classList.toggle("is-problem", job.state === "failed");
     },
   });
@@ -109,7 +113,7 @@ export function asker(api, tell = () => {}) {
 
   function listen() {
     clearTimeout(waiting.silence);
-    waiting.silence = setTimeout(() => settle({ problem: GONE }), SILENCE_MS);
+    waiting.silence = setTimeout(() => settle({ problem: words.say("page.job.gone") }), SILENCE_MS);
   }
 
   return {
@@ -142,23 +146,10 @@ export function asker(api, tell = () => {}) {
 }
 
 let turns = Promise.resolve();
-let inTurn = false;
 
 /** Waits for its turn, then does `act`: what changes the run that all pictures show is done one after the other. */
 export async function takeTurn(act) {
-  const mine = turns.then(async () => {
-    inTurn = true;
-    try {
-      await act();
-    } finally {
-      inTurn = false;
-    }
-  });
+  const mine = turns.then(act);
   turns = mine.catch(() => {});
   return mine;
-}
-
-/** Whether somebody's turn is under way. */
-export function isTurnTaken() {
-  return inTurn;
 }

@@ -1,11 +1,12 @@
 // Mounts the panels that Gradio makes, and draws each when what it reads in the store has changed.
 // A panel module exports mount(element, api) and returns { reads?, update(value)?, draw(state)? }; types.js has them all.
 
+import { mendGradio } from "./gradio_mends.js";
 import { listen } from "./keys.js";
 import { store } from "./store.js";
-import { load } from "./words.js";
+import * as words from "./words.js";
 
-await load(); // what a panel says
+await words.load(); // what a panel says
 
 /**
  * @typedef {import("./types.js").PanelApi} PanelApi
@@ -36,8 +37,9 @@ async function mountPanel({ name, element, props, trigger, watch, server }) {
   /** @type {Panel} */
   const panel = mount(element, api) ?? {};
   if (panel.update) {
-    watch("value", () => panel.update?.(props.value));
-    panel.update(props.value);
+    const valueNow = () => (Array.isArray(props.value) ? props.value[0] : props.value); // page/jobs.py encloses it
+    watch("value", () => panel.update?.(valueNow()));
+    panel.update(valueNow());
   }
   if (panel.draw) drawWhenSeen(element, api, panel.reads ?? null, (state) => panel.draw?.(state));
 }
@@ -71,11 +73,12 @@ page.playgroundMount = () => {
   for (const panel of queue.splice(0)) {
     mountPanel(panel).catch((error) => {
       console.error(`panel ${panel.name}:`, error);
-      panel.element.textContent = `This picture could not be drawn (${panel.name}). Reload the page to try again.`;
+      panel.element.textContent = words.say("page.broken_picture", { name: panel.name });
     });
   }
 };
 page.playgroundMount();
+mendGradio();
 
 // Pictures whose colours are not CSS are drawn again when the page turns dark or light.
 const seeDark = () => store.set({ dark: document.body.classList.contains("dark") });

@@ -125,7 +125,7 @@ export function keptUnder(run, params, step) {
 
 /** The model's own probability of the token at a place of its own ranking, before any stage.
  * @param {import("./types.js").Order} order @param {number} step @param {number} place */
-function modelProb(order, step, place) {
+export function modelProb(order, step, place) {
   const weights = scoresOf(order, step).weights(1, 0);
   return weights.prob(place, 0, weights.possible);
 }

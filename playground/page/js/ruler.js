@@ -2,6 +2,7 @@
 
 import { rulerOf } from "./candidates.js";
 import { pool, say, set, svg } from "./svg.js";
+import * as words from "./words.js";
 
 const BAND = { y: 14, height: 22 };
 
@@ -12,7 +13,7 @@ export function rulerPicture(parent) {
   const segments = svg("g", {}, picture);
   const sampledFar = svg("rect.ruler-drawn", BAND, picture); // one of them
   const mark = svg("path.ruler-mark", {}, picture);
-  const words = svg("text.ruler-words", { y: 54 }, picture);
+  const caption = svg("text.ruler-words", { y: 54 }, picture);
 
   /** @param {import("./candidates.js").Ruler} ruler @param {number} sampledPlace @param {number} width */
   function drawBand(ruler, sampledPlace, width) {
@@ -36,10 +37,10 @@ export function rulerPicture(parent) {
       drawBand(rulerOf(now), now.sampledPlace, width);
       const x = Math.min(Math.max(now.uniform * width, 6), width - 6);
       set(mark, { d: `M${x},14 l-6,-12 h12 z M${x},14 v22` });
-      const sampled = run.vocabulary[now.ranking[now.sampledPlace]];
-      say(words, `random number ${now.uniform.toFixed(4)} falls on ${sampled}`);
-      set(words, { x, "text-anchor": x > width * 0.6 ? "end" : "start" });
-      set(picture, { "aria-label": words.textContent });
+      const token = run.vocabulary[now.ranking[now.sampledPlace]];
+      say(caption, words.say("page.ruler.falls_on", { uniform: now.uniform, token }));
+      set(caption, { x, "text-anchor": x > width * 0.6 ? "end" : "start" });
+      set(picture, { "aria-label": caption.textContent });
     },
   };
 }

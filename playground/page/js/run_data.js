@@ -2,7 +2,7 @@
 
 import { statusFollower } from "./jobs.js";
 import { rankRun, spliceRank } from "./reread.js";
-import { node } from "./svg.js";
+import { node, say } from "./svg.js";
 
 /**
  * @typedef {import("./types.js").Run} Run
@@ -15,9 +15,10 @@ const vocabularies = new Map();
 /** @param {HTMLElement} element @param {import("./types.js").PanelApi} api @returns {import("./types.js").Panel} */
 export function mount(element, api) {
   let latest = 0;
+  /** @type {string | null} */
   let complete = null; // the run whose logits are here
-  const words = node("p.note.run-words", { role: "status" }, element);
-  const jobs = statusFollower(words, { buttons: ["#generate"], running: "Writing …" });
+  const status = node("p.note.run-words", { role: "status" }, element);
+  const jobs = statusFollower(status, { buttons: ["#generate"], running: "" }); // tokens.js says how it goes
 
   return {
     async update(value) {
@@ -27,6 +28,7 @@ export function mount(element, api) {
       const turn = ++latest;
       if (value.logits) complete = value.id;
       const vocabulary = vocabularies.get(value.model) ?? (await api.server.vocabulary_of(value.model));
+      if (vocabulary.problem) return say(status, vocabulary.problem);
       vocabularies.set(value.model, vocabulary);
       if (turn !== latest) return; // while the vocabulary came, a later tick of the run overtook this one
       show(api.store, decode(value, vocabulary), value.step);

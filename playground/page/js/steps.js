@@ -1,19 +1,20 @@
 // Walks through the steps of the run: a slider for the hand, Play for watching the cache grow.
 
 import { node, say, set } from "./svg.js";
+import * as words from "./words.js";
 
 const PAUSE_MS = 120;
 
 /** @param {HTMLElement} element @param {import("./types.js").PanelApi} api @returns {import("./types.js").Panel} */
 export function mount(element, api) {
   element.classList.add("steps");
-  const play = node("button.small-button.steps-play", { type: "button" }, element, "▶ Play");
+  const play = node("button.small-button.steps-play", { type: "button" }, element, words.say("page.steps.play"));
   const range = node(
     "input.steps-range",
-    { type: "range", min: 0, step: 1, "aria-label": "Step of the answer" },
+    { type: "range", min: 0, step: 1, "aria-label": words.say("page.steps.slider") },
     element,
   );
-  const words = node("span.steps-words", {}, element);
+  const caption = node("span.steps-words", {}, element);
   let timer = 0;
 
   const lastStep = () => (api.store.get().run?.numSteps ?? 1) - 1;
@@ -21,7 +22,7 @@ export function mount(element, api) {
   function stop() {
     clearInterval(timer);
     timer = 0;
-    say(play, "▶ Play");
+    say(play, words.say("page.steps.play"));
   }
 
   function tick() {
@@ -33,7 +34,7 @@ export function mount(element, api) {
   play.addEventListener("click", () => {
     if (timer) return stop();
     if (api.store.get().step >= lastStep()) api.store.set({ step: 0 });
-    say(play, "❚❚ Pause");
+    say(play, words.say("page.steps.pause"));
     timer = window.setInterval(tick, PAUSE_MS);
   });
   range.addEventListener("input", () => {
@@ -47,20 +48,19 @@ export function mount(element, api) {
     if (!run) return;
     const last = lastStep();
     play.disabled = range.disabled = last === 0;
-    set(range, { max: last, "aria-valuetext": `step ${step} of ${last}` });
+    set(range, { max: last, "aria-valuetext": words.say("page.steps.place", { step, last }) });
     range.value = String(step);
     range.style.setProperty("--filled", `${(100 * step) / Math.max(1, last)}%`);
+    const token = run.labels[step - 1];
     say(
-      words,
-      step === 0
-        ? `Step 0 of ${last}: the prompt goes in`
-        : `Step ${step} of ${last}: “${run.labels[step - 1]}” goes in`,
+      caption,
+      step === 0 ? words.say("page.steps.prompt", { last }) : words.say("page.steps.token", { step, last, token }),
     );
   }
 
   /** The parts: a hidden panel itself would never be drawn again. @param {boolean} hidden */
   function hide(hidden) {
-    for (const part of [play, range, words]) part.hidden = hidden;
+    for (const part of [play, range, caption]) part.hidden = hidden;
   }
 
   hide(true);

@@ -3,6 +3,7 @@
 import { barLength, sumsBeforeTopP } from "./candidates.js";
 import { isOn } from "./stage_table.js";
 import { say, set, svg } from "./svg.js";
+import * as words from "./words.js";
 
 const ROOM_AT_CUT = 26; // pixels that page.css leaves below the last kept row, its border included
 
@@ -12,7 +13,7 @@ export function sumCurve(table) {
   const line = svg("polyline.sum-line", {}, view);
   const dots = svg("path.sum-dots", {}, view);
   const limit = svg("path.sum-limit", {}, view);
-  const words = svg("text.sum-words", {}, view);
+  const caption = svg("text.sum-words", {}, view);
   /** Where the bars stand, measured once for each width. @type {{ left: number, width: number, row: number } | null} */
   let lane = null;
   new ResizeObserver(() => {
@@ -39,8 +40,8 @@ export function sumCurve(table) {
       set(dots, { d: points.map((point) => `M${point[0].toFixed(1)} ${point[1]}h0`).join("") });
       const on = isOn("top-p", params);
       set(limit, { d: on ? `M${at(params.top_p)} -4V${bottom}` : null });
-      say(words, on ? `p = ${params.top_p}` : "sum so far");
-      set(words, { x: (on ? at(params.top_p) : x) - 8, y: on ? bottom - 6 : y + 5, "text-anchor": "end" });
+      say(caption, on ? words.say("page.sum_curve.limit", { p: params.top_p }) : words.say("page.sum_curve.so_far"));
+      set(caption, { x: (on ? at(params.top_p) : x) - 8, y: on ? bottom - 6 : y + 5, "text-anchor": "end" });
     },
   };
 }

@@ -1,6 +1,7 @@
-// A small table of texts and numbers. value: { columns: [..], rows: [[..]], note }
+// A small table of texts and numbers. value: { columns: [..], rows: [[..]], note }; each text may be what Python told.
 
 import { node, pool, say } from "./svg.js";
+import { text } from "./words.js";
 
 /** @param {HTMLElement} element @returns {import("./types.js").Panel} */
 export function mount(element) {
@@ -16,17 +17,20 @@ export function mount(element) {
       fill(head, value.columns, () => node("th", { scope: "col" }));
       const lines = pool(body, value.rows.length, () => node("tr"));
       value.rows.forEach((/** @type {any[]} */ row, /** @type {number} */ index) => {
-        fill(lines[index], row, (/** @type {number} */ place) =>
-          node(place ? "td" : "th", place ? {} : { scope: "row" }),
-        );
+        fill(lines[index], row, cellOf);
       });
-      say(note, value.note ?? "");
+      say(note, text(value.note));
     },
   };
 }
 
-/** @param {Element} line @param {any[]} texts @param {(place: number) => Element} make */
-function fill(line, texts, make) {
-  const cells = pool(line, texts.length, make);
-  for (const [index, text] of texts.entries()) say(cells[index], String(text));
+/** The first of a row names it. @param {number} place */
+export function cellOf(place) {
+  return node(place ? "td" : "th", place ? {} : { scope: "row" });
+}
+
+/** A row of cells. @param {Element} line @param {any[]} values @param {(place: number) => Element} make */
+export function fill(line, values, make) {
+  const cells = pool(line, values.length, make);
+  for (const [index, value] of values.entries()) say(cells[index], text(value));
 }

@@ -1,6 +1,8 @@
 // The card beside a token under the pointer: id, bytes, logit, and the probability after each stage.
 
+import { decimals, small } from "./numbers.js";
 import { node, pool, say } from "./svg.js";
+import * as words from "./words.js";
 
 /**
  * @typedef {import("./types.js").StepReread} StepReread
@@ -23,10 +25,7 @@ export function tipCard(element, invite) {
     const id = now.ranking[place];
     say(name, run.vocabulary[id]);
     const logit = run.logits?.[now.step * run.vocabSize + id] ?? Number.NaN;
-    say(
-      facts,
-      `id ${id} · bytes ${run.tokenBytes[id]} · logit ${logit.toFixed(3)} · rank ${(place + 1).toLocaleString("en")}`,
-    );
+    say(facts, words.say("page.tip.facts", { id, bytes: run.tokenBytes[id], logit, rank: place + 1 }));
     fillStages(table, place, now);
     say(foot, invite());
   }
@@ -57,8 +56,9 @@ export function tipCard(element, invite) {
 /** @param {Element} table @param {number} place @param {StepReread} now */
 function fillStages(table, place, now) {
   /** @type {[string, number][]} */
-  const rows = [["the model", now.modelProbs[place]]];
-  for (const stage of now.stages) rows.push([`after ${stage.name}`, stage.probs[place]]);
+  const rows = [[words.say("page.tip.model"), now.modelProbs[place]]];
+  for (const { name, probs } of now.stages)
+    rows.push([words.say("page.tip.after", { stage: words.say(`page.stage.${name}`) }), probs[place]]);
   const lines = pool(table, rows.length, () => {
     const row = node("tr");
     node("th", { scope: "row" }, row);
@@ -67,11 +67,11 @@ function fillStages(table, place, now) {
   });
   rows.forEach(([stage, share], index) => {
     say(lines[index].children[0], stage);
-    say(lines[index].children[1], share === 0 ? "0, cut" : exact(share));
+    say(lines[index].children[1], share === 0 ? words.say("page.tip.cut") : exact(share));
   });
 }
 
 /** A probability with enough digits to check a sum by hand. @param {number} share */
 function exact(share) {
-  return share >= 0.0001 ? share.toFixed(5) : share.toExponential(2);
+  return share >= 0.0001 ? decimals(share, 5) : small(share);
 }

@@ -1,19 +1,33 @@
 // The answer as tokens, coloured by the probability each had. Choosing one shows its step in all pictures.
 
+import { announce } from "./announce.js";
 import { jobWords } from "./jobs.js";
-import { percent } from "./numbers.js";
 import { node, pool, say, set } from "./svg.js";
+import * as words from "./words.js";
 
-const EMPTY = "The answer appears here, one box for each token.";
+/** Of the reasons why an answer ended. @type {Record<string, string>} */
+const STOP_REASONS = {
+  "stop token": "page.stop_reason.stop_token",
+  length: "page.stop_reason.length",
+  "context full": "page.stop_reason.context_full",
+  "stopped by hand": "page.stop_reason.by_hand",
+};
+
+/** The run whose end was told to screen readers. @type {string | null} */
+let announced = null;
 
 /** @param {HTMLElement} element @param {import("./types.js").PanelApi} api @returns {import("./types.js").Panel} */
 export function mount(element, api) {
   const head = node("div.card-head", {}, element);
-  node("h2", {}, head, "The answer, token by token");
-  const status = node("span.note", { role: "status", "aria-live": "polite" }, head);
-  const prompt = node("span.token-prompt", {}, head);
-  const strip = node("div.token-strip", { role: "listbox", "aria-label": "Tokens of the answer" }, element);
-  const empty = node("p.empty-note", {}, element, EMPTY);
+  node("h2", {}, head, words.say("page.tokens.title"));
+  const status = node("span.note", {}, head);
+  const prompt = node("span.token-prompt", { translate: "no", "data-name": words.say("page.tokens.prompt") }, head);
+  const strip = node(
+    "div.token-strip",
+    { role: "listbox", "aria-label": words.say("page.tokens.list"), "data-arrows": "step", translate: "no" },
+    element,
+  );
+  const empty = node("p.empty-note", {}, element, words.say("page.tokens.empty"));
   const note = node("p.token-note", {}, element);
   let shownStep = 0;
   strip.addEventListener("click", (event) => {
@@ -26,19 +40,20 @@ export function mount(element, api) {
     empty.hidden = Boolean(run);
     prompt.hidden = note.hidden = !run;
     const waits = job?.state === "queued" ? jobWords(job) : "";
-    say(empty, waits || EMPTY);
+    say(empty, waits || words.say("page.tokens.empty"));
     say(status, waits || (run ? summary(run) : ""));
     if (!run) {
       pool(strip, 0);
       return;
     }
-    say(prompt, run.prompt);
+    tell(run);
+    say(prompt, shownPrompt(run));
     set(prompt, { title: run.prompt });
     const boxes = pool(strip, run.numSteps, () =>
       node("button.token", { type: "button", role: "option", tabindex: -1 }),
     );
     for (let index = 0; index < run.numSteps; index += 1) drawToken(boxes[index], index, { run, reread, step });
-    say(note, difference(reread));
+    say(note, [spaceAtTheEnd(run), difference(reread)].filter(Boolean).join(" "));
     if (step !== shownStep) reveal(strip, boxes[step]);
     shownStep = step;
   }
@@ -67,7 +82,7 @@ function drawToken(box, index, { run, reread, step }) {
     "aria-selected": String(index === step),
     tabindex: index === step ? 0 : -1,
     title: reread
-      ? `step ${index}: ${percent(share)} now, ${percent(reread.chosenModelProb[index])} by the model`
+      ? words.say("page.tokens.box", { step: index, now: share, model: reread.chosenModelProb[index] })
       : null,
   });
 }
@@ -75,7 +90,7 @@ function drawToken(box, index, { run, reread, step }) {
 /** @param {Reread | null} reread */
 function difference(reread) {
   if (!reread || reread.firstDifference === null) return "";
-  return `From step ${reread.firstDifference} on the answer would be another one: the same random number now picks a different token there.`;
+  return words.say("page.tokens.differs", { step: reread.firstDifference });
 }
 
 /** In a long answer the strip scrolls to the step looked at; the page itself stays where it is.
@@ -88,20 +103,41 @@ function reveal(strip, box) {
     strip.scrollTop = top + box.offsetHeight - strip.clientHeight;
 }
 
+/** A screen reader hears the end of a run once, however often it is drawn and by whichever tab. */
+function tell(run) {
+  if (!run.logits || announced === run.id) return;
+  announced = run.id;
+  announce(words.say("page.tokens.announced", { summary: summary(run), answer: run.pieces.join("") }));
+}
+
+/** The prompt, its last spaces made visible where the model reads them as the end of the text. */
+function shownPrompt(run) {
+  if (!endsWithSpace(run)) return run.prompt;
+  return run.prompt.replace(/ +$/, (spaces) => "␣".repeat(spaces.length));
+}
+
+/** After a chat model's prompt its template goes on; for a base model the space is the last thing it reads. */
+function endsWithSpace(run) {
+  return run.prompt.endsWith(" ") && (run.promptLabels.at(-1) ?? "").endsWith("␣");
+}
+
+function spaceAtTheEnd(run) {
+  return endsWithSpace(run) ? words.say("page.tokens.space_at_the_end") : "";
+}
+
 /** @param {Run} run */
 function summary(run) {
-  const tokens = `${run.numSteps} token${run.numSteps === 1 ? "" : "s"}`;
-  if (!run.logits) return `Writing … ${tokens}`;
+  const [count, end] = [run.numSteps, stopWords(run.stopReason)];
+  if (!run.logits) return words.say("page.tokens.writing", { count });
   const seconds = run.seconds.reduce((sum, one) => sum + one, 0);
-  /** @type {Record<string, string>} */
-  const ends = {
-    "stop token": "ended by the model",
-    length: "cut at the length asked for",
-    "context full": "context full",
-  };
-  const untrained =
-    run.promptLength + run.numSteps > run.trainedLength
-      ? `; beyond ${run.trainedLength} tokens the model was not trained`
-      : "";
-  return `${tokens} in ${(1000 * seconds).toFixed(0)} ms, ${ends[run.stopReason] ?? run.stopReason}${untrained}`;
+  const said = run.seconds.length
+    ? words.say("page.tokens.summary", { count, seconds, end })
+    : words.say("page.tokens.not_timed", { count, end });
+  if (run.promptLength + count <= run.trainedLength) return said;
+  return words.say("page.tokens.untrained", { summary: said, most: run.trainedLength });
+}
+
+/** Why an answer ended, in words; a reason that came in a file as it stands there. @param {string} reason */
+export function stopWords(reason) {
+  return Object.hasOwn(STOP_REASONS, reason) ? words.say(STOP_REASONS[reason]) : reason;
 }

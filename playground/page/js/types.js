@@ -55,10 +55,9 @@
  * @property {number} vocabSize
  * @property {number} numSteps
  * @property {Float32Array | null} logits
- * @property {boolean} [live]  written again under a moving slider
+ * @property {number} [rewrittenFrom]  the step from which it was written again for a moving slider
  * @property {Order} [order]
  * @property {{ key: string, order: Order }} [penalized]
- * @property {Map<number, number>} [forcedShare]
  */
 
 /**
@@ -117,6 +116,78 @@
  */
 
 /**
+ * One side of two runs: what it wrote, and when.
+ * @typedef {object} Side
+ * @property {number[]} token_ids
+ * @property {string[]} labels
+ * @property {number[]} fed  tokens that went in at each step
+ * @property {number[]} clock  seconds of its own since the start, after each step
+ */
+
+/**
+ * What came out of two runs, see result_facts in tabs/cache_on_off/race_values.py. A side's seconds are medians.
+ * @typedef {object} ComparisonResult
+ * @property {Record<"on" | "off", { fed: number, multiply_adds: number, first_seconds: number,
+ *   later_seconds: number | null, total_seconds: number, seconds: number[] }>} sides
+ * @property {Record<"on" | "off", number>} expected  tokens fed, by the formulas
+ * @property {number} prompt_length
+ * @property {number} new_tokens
+ * @property {boolean} equal
+ * @property {number | null} first_difference  the step where the texts part
+ * @property {number} largest_gap  between logits
+ * @property {number | null} gap_there  at the step where the texts part
+ * @property {"tie" | "sampling" | null} parted_by  how so small a gap did it
+ * @property {number} token_ratio
+ * @property {number} time_ratio
+ * @property {number} repeats
+ * @property {number | null} spread  how far the repeats lie apart, as a part of their median
+ * @property {boolean} noisy
+ * @property {string} machine
+ * @property {number | null} pays_from
+ * @property {number} cache_tokens
+ * @property {number} cache_bytes
+ * @property {number} read_again  rows of keys and values
+ * @property {{ fed: number, times: number } | null} last_pass  without the cache, against a pass over one token
+ * @property {number} num_weights
+ */
+
+/**
+ * One answer twice, cache on and off, as it goes.
+ * @typedef {object} Comparison
+ * @property {string} id
+ * @property {string} model
+ * @property {string} prompt
+ * @property {number} prompt_length
+ * @property {number} max_new
+ * @property {Record<"on" | "off", Side>} sides
+ * @property {{ run: number, of: number } | null} again  written once more, only for the clocks
+ * @property {ComparisonResult | null} result
+ * @property {Record<string, any> | null} figures  for Plotly, at the end
+ */
+
+/**
+ * What is shown of a comparison.
+ * @typedef {object} Race
+ * @property {Comparison} value
+ * @property {Record<"on" | "off", number>} done  tokens of each side
+ * @property {boolean} revealed  whether the outcome may be seen: after the replay
+ */
+
+/**
+ * What the model was asked to answer many times, or what was sampled as such a request says.
+ * @typedef {{ model: string, prompt: string, params: Record<string, any> }} AnswersRequest
+ */
+
+/**
+ * The thirty answers: what came last, and how it stands with what was asked for last. See thirty_answers/asking.js.
+ * @typedef {object} Answers
+ * @property {AnswersRequest | null} asked
+ * @property {import("./jobs.js").Job | null} job
+ * @property {string | null} problem  of what was asked for last
+ * @property {(AnswersRequest & Record<string, any>) | null} value  from answer_values in thirty_answers/values.py
+ */
+
+/**
  * Everything that is chosen on the page, and what follows from it. See store.js.
  * @typedef {object} State
  * @property {Run | null} run  the answer that all pictures show
@@ -129,10 +200,19 @@
  * @property {number | null} position  of the token that is changed in the cache; null: Python chooses
  * @property {number} head  of the attention; -1: the mean of all
  * @property {number} stage  of a token's walk through a layer
+ * @property {{ model: string, prompt: string } | null} bar  what is in its boxes
+ * @property {Answers} answers  the thirty answers
+ * @property {number[]} maskScores  that the mask is tried on; the last one is hidden
  * @property {"tokens" | "text"} compareBy  what makes two of the thirty answers the same
  * @property {number[] | null} answerRows  those of the thirty that are pointed at
- * @property {any} race  what cache_on_off/race.js shows of two runs
+ * @property {Race | null} race  what cache_on_off/race.js shows of two runs
+ * @property {Comparison | null} comparison  the newest that came to its end, in whichever tab
+ * @property {string} speed  of a replay: "auto", or a factor
+ * @property {boolean} live  whether the answer is written again when the sliders change it
+ * @property {Run[]} branches  an answer as it was, then what it became with other tokens
+ * @property {string | null} question  whose card is open
  * @property {((step: number, tokenId: number) => void) | null} fork  goes on from a step with another token
+ * @property {import("./jobs.js").Job | null} job  how Generate's work stands
  * @property {Reread | null} reread  worked out from run and params
  * @property {Recipe | null} recipe  worked out from run
  */

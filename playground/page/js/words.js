@@ -54,6 +54,14 @@ export function say(key, facts = {}) {
   return said(key, message(key), facts, 0);
 }
 
+/** What a panel was given to show: a text as it is, what Python told said, a number spelled, nothing as "".
+ * @param {string | number | Told | null | undefined} given */
+export function text(given) {
+  if (given === null || given === undefined) return "";
+  if (typeof given === "number") return numbers.count(given);
+  return typeof given === "string" ? given : say(given);
+}
+
 /** @param {string} key */
 function message(key) {
   let parts = messages.get(key);
@@ -150,21 +158,26 @@ function matched(pattern, text, at) {
 
 /** @param {string} key @param {Part[]} parts @param {Record<string, any>} facts @param {number} number @returns {string} */
 function said(key, parts, facts, number) {
-  return parts.map((part) => (typeof part === "string" ? part : filled(key, part, facts, number))).join("");
+  let text = "";
+  for (const part of parts) text += typeof part === "string" ? part : filled(key, part, facts, number);
+  return text;
+}
+
+/** The parts for just this number, else those of its category. @param {Record<string, Part[]>} cases @param {number} number */
+function caseOf(cases, number) {
+  return cases[`=${number}`] ?? cases[RULE.select(number)] ?? cases.other;
 }
 
 /** @param {string} key @param {Slot} slot @param {Record<string, any>} facts @param {number} number @returns {string} */
 function filled(key, slot, facts, number) {
   if (slot === NUMBER_SIGN) return numbers.count(number);
   const { fact: name, style, cases } = slot;
-  if (!Object.hasOwn(facts, name)) throw new Error(`${key} asks for "${name}"`);
   const fact = facts[name];
+  if (fact === undefined) throw new Error(`${key} asks for "${name}"`);
   if (!style && !cases && typeof fact === "string") return fact;
   if (!style && !cases && fact && typeof fact === "object") return say(fact);
   if (typeof fact !== "number") throw new Error(`${key}: "${name}" can't be said, got ${fact}`);
-  if (cases) {
-    return said(key, cases[`=${fact}`] ?? cases[RULE.select(fact)] ?? cases.other, facts, fact);
-  }
+  if (cases) return said(key, caseOf(cases, fact), facts, fact);
   if (!style) return numbers.count(fact);
   return style.startsWith(".") ? numbers.decimals(fact, Number(style.slice(1))) : STYLES[style](fact);
 }

@@ -20,69 +20,15 @@ from playground.engine.params import SamplingParams
 from playground.models.altered import unmasked
 from playground.models.text import LoadedModel
 from playground.tabs.cache_on_off.race import RaceTick, Run, race_runs
+from playground.words import say
 
 CHUNK = 16  # tokens of a chunked prefill
 FORMATS = {"bfloat16": torch.bfloat16, "float16": torch.float16}  # faults that are a number format
 IN_THE_PROMPT = ("mask", "stale")  # faults that mix up tokens of the prompt
 
 
-@dataclass(frozen=True)
-class Fault:
-    """What was done wrong, and the trace it leaves."""
-
-    title: str
-    planted: str
-    traces: str
-
-
-FAULTS = {
-    "none": Fault(
-        "Nothing is wrong",
-        "Both sides get the same settings.",
-        "Every token is equal, and in float32 no logit moves by more than rounding.",
-    ),
-    "seed": Fault(
-        "Another seed on one side",
-        "The cached side samples with seed + 1.",
-        "Greedy: equal. Sampled: the logits are equal while the texts are, the random numbers are not.",
-    ),
-    "settings": Fault(
-        "Sampling on one side only",
-        "The cached side samples, the other takes the most likely token.",
-        "Greedy: equal. Sampled: logits and random numbers are equal, the tokens part all the same.",
-    ),
-    "stream": Fault(
-        "One global random stream",
-        "Both sides take their numbers from the random stream of the whole process, which nobody winds back.",
-        "Greedy: equal. Sampled: other random numbers, and others again when you run it again.",
-    ),
-    "bfloat16": Fault(
-        "Both sides in bfloat16",
-        "The model computes with 8 significant bits.",
-        "A gap thousands of times that of float32, though the first token agrees; in float32 it is gone. Greedy tokens "
-        "part only where the two best were close.",
-    ),
-    "float16": Fault(
-        "Both sides in float16",
-        "The model computes with 11 significant bits.",
-        "As bfloat16, with a gap about eight times smaller.",
-    ),
-    "position": Fault(
-        "Position off by one in the cached step",
-        "The prompt is read right; each later token is told a position one too small.",
-        "The first token's logits are equal. From the second on the gap is large, in float32 too.",
-    ),
-    "mask": Fault(
-        "No mask in a chunked prefill",
-        f"The cached side reads the prompt in chunks of {CHUNK}, and within a chunk tokens see those after them.",
-        "The gap is large at the first token already, in float32 too. As many tokens are fed as should be.",
-    ),
-    "stale": Fault(
-        "The cache still holds the last prompt",
-        "The cached side got a cache that was not cleared: its keys and values belong to another text.",
-        "The gap is large at the first token already, and fewer tokens were fed than the prompt has.",
-    ),
-}
+# In the catalogue each has its title, what was done wrong, and the trace it leaves.
+FAULTS = ("none", "seed", "settings", "stream", "bfloat16", "float16", "position", "mask", "stale")
 
 
 def clinic_runs(
@@ -100,50 +46,63 @@ def clinic_runs(
     Raises ValueError for a fault that needs a longer prompt.
     """
     if fault not in FAULTS:
-        raise ValueError(f"fault must be one of {', '.join(FAULTS)}, got {fault!r}")
+        raise ValueError(say("cache_on_off.clinic.unknown_fault", known=", ".join(FAULTS), fault=repr(fault)))
     if fault in IN_THE_PROMPT and len(prompt_ids) < 2:
-        raise ValueError(
-            "this fault needs a prompt of at least two tokens: a single one has no other to be mixed up with"
-        )
-    format_wanted = torch.float32 if in_float32 else FORMATS.get(fault)
-    model = loaded.model if format_wanted is None else in_format(loaded.model, format_wanted)
-
-    def start(kind: str, model: Decoder = model, params: SamplingParams = params) -> Iterator[Step]:
-        return generate(model, prompt_ids, params, KVCache.of(model, kind), max_new_tokens, loaded.stop_ids)
-
-    def from_the_stream(kind: str) -> Iterator[Step]:
-        # Who else draws from Python's own global stream moves it on.
-        return start(kind, params=replace(params, seed=random.getrandbits(53)))
-
-    def without_mask() -> Iterator[Step]:
-        open_model, cache = unmasked(model), KVCache.of(model)
-        _feed_in_chunks(open_model, prompt_ids, cache)
-        num_fed = cache.position
-        for step in generate(open_model, prompt_ids, params, cache, max_new_tokens, loaded.stop_ids):
-            yield step if step.index else replace(step, num_fed=num_fed + step.num_fed)
-
-    def with_stale_cache() -> Iterator[Step]:
-        cache = _filled(model, last_prompt_ids or list(reversed(prompt_ids)), len(prompt_ids) - 1)
-        cache.told = (torch.tensor([list(prompt_ids[: cache.position])]),)  # what it is taken for
-        return generate(model, prompt_ids, params, cache, max_new_tokens, loaded.stop_ids)
+        raise ValueError(say("cache_on_off.clinic.short_prompt"))
+    wanted = torch.float32 if in_float32 else FORMATS.get(fault)
+    model = loaded.model if wanted is None else in_format(loaded.model, wanted)
+    ways = _Ways(model, prompt_ids, params, max_new_tokens, loaded.stop_ids)
 
     def off() -> Iterator[Step]:
-        return start("none")
+        return ways.write("none")
 
     match fault:
         case "seed":
-            return lambda: start("dynamic", params=replace(params, seed=params.seed + 1)), off
+            return lambda: ways.write(seed=params.seed + 1), off
         case "settings":
-            return lambda: start("dynamic"), lambda: start("none", params=replace(params, temperature=0.0))
+            return ways.write, lambda: ways.write("none", temperature=0.0)
         case "stream":
-            return lambda: from_the_stream("dynamic"), lambda: from_the_stream("none")
+            return ways.from_the_stream, lambda: ways.from_the_stream("none")
         case "position":
-            return lambda: start("dynamic", _OneBehind(model)), off
+            return lambda: replace(ways, model=_OneBehind(model)).write(), off
         case "mask":
-            return without_mask, off
+            return ways.without_mask, off
         case "stale":
-            return with_stale_cache, off
-    return lambda: start("dynamic"), off
+            return lambda: ways.with_stale_cache(last_prompt_ids or list(reversed(prompt_ids))), off
+    return ways.write, off
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """To write the same answer, right and wrong. Each call begins it anew."""
+
+    model: Decoder
+    prompt_ids: Sequence[int]
+    params: SamplingParams
+    max_new_tokens: int
+    stop_ids: Sequence[int]
+
+    def write(self, kind: str = "dynamic", cache: KVCache | None = None, **changes: Any) -> Iterator[Step]:
+        """`changes` are of the settings."""
+        cache = KVCache.of(self.model, kind) if cache is None else cache
+        params = replace(self.params, **changes)
+        return generate(self.model, self.prompt_ids, params, cache, self.max_new_tokens, self.stop_ids)
+
+    def from_the_stream(self, kind: str = "dynamic") -> Iterator[Step]:
+        # Who else draws from Python's own global stream moves it on.
+        return self.write(kind, seed=random.getrandbits(53))
+
+    def without_mask(self) -> Iterator[Step]:
+        opened, cache = replace(self, model=unmasked(self.model)), KVCache.of(self.model)
+        _feed_in_chunks(opened.model, self.prompt_ids, cache)
+        num_fed = cache.position
+        for step in opened.write(cache=cache):
+            yield step if step.index else replace(step, num_fed=num_fed + step.num_fed)
+
+    def with_stale_cache(self, last_prompt_ids: Sequence[int]) -> Iterator[Step]:
+        cache = _filled(self.model, last_prompt_ids, len(self.prompt_ids) - 1)
+        cache.told = (torch.tensor([list(self.prompt_ids[: cache.position])]),)  # what it is taken for
+        return self.write(cache=cache)
 
 
 def examine(
@@ -188,7 +147,7 @@ def _agree(ids: Sequence[int], others: Sequence[int]) -> bool:
 
 def hidden_fault(case: int) -> str:
     """The fault behind a case number of the hidden mode: the same number, the same fault."""
-    return random.Random(f"case {case}").choice(list(FAULTS))
+    return random.Random(f"case {case}").choice(FAULTS)
 
 
 class _OneBehind:

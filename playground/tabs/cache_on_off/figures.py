@@ -11,6 +11,8 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from playground import style
+from playground.numbers import decimals
+from playground.words import say
 
 ON_LINE = {"color": "var(--kept)", "width": 3}
 OFF_LINE = {"color": "var(--off)", "width": 3, "dash": "dash"}
@@ -20,10 +22,8 @@ SMALLEST_GAP = 1e-8  # a log axis has no 0; equal logits are drawn here
 
 def step_times_figure(on_seconds: Sequence[float], off_seconds: Sequence[float]) -> go.Figure:
     """What each token took, both sides on one axis."""
-    figure = go.Figure([_times("cache on", on_seconds, ON_LINE), _times("cache off", off_seconds, OFF_LINE)])
-    return figure.update_layout(
-        style.layout("new token", "milliseconds for this token", **_titled("Time of each token"))
-    )
+    figure = go.Figure(_both(on_seconds, off_seconds))
+    return figure.update_layout(_axes("token", "each_token", **_titled("each_title")))
 
 
 def cumulative_figure(
@@ -31,15 +31,15 @@ def cumulative_figure(
 ) -> go.Figure:
     """Both clocks after each token, and the token from which the cached side stays ahead."""
     on, off = list(accumulate(on_seconds)), list(accumulate(off_seconds))
-    figure = go.Figure([_times("cache on", on, ON_LINE), _times("cache off", off, OFF_LINE)])
-    figure.update_layout(style.layout("new token", "milliseconds since the start", **_titled("Time since the start")))
+    figure = go.Figure(_both(on, off))
+    figure.update_layout(_axes("token", "since", **_titled("since_title")))
     if pays_from is not None:
         figure.add_vline(pays_from + 1, line={"color": "var(--accent)", "dash": "dot", "width": 2})
         figure.add_annotation(
             x=pays_from + 1,
             y=0.98,
             yref="paper",
-            text=f"ahead from token {pays_from + 1} on",
+            text=say("cache_on_off.figure.ahead", token=pays_from + 1),
             showarrow=False,
             xanchor="left" if pays_from < len(on) / 2 else "right",
             xshift=6 if pays_from < len(on) / 2 else -6,
@@ -50,14 +50,11 @@ def cumulative_figure(
 
 def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_lengths: Sequence[int]) -> go.Figure:
     """Three tables in colour: how many times more tokens, multiply-adds and seconds the run without a cache takes."""
-    panels = {
-        "token_ratio": "<b>tokens fed</b>, exact",
-        "multiply_add_ratio": "<b>multiply-adds</b>, exact",
-        "time_ratio": "<b>seconds</b>, measured",
-    }
-    figure = make_subplots(1, 3, subplot_titles=list(panels.values()), shared_yaxes=True, horizontal_spacing=0.03)
+    titles = {name: say(f"cache_on_off.figure.{name}") for name in ("token_ratio", "multiply_add_ratio", "time_ratio")}
+    figure = make_subplots(1, 3, subplot_titles=list(titles.values()), shared_yaxes=True, horizontal_spacing=0.03)
+    hover = say("cache_on_off.figure.cell", prompt="%{y}", answer="%{x}", ratio="%{text}") + "<extra></extra>"
     by_lengths = frame.set_index(["prompt_length", "num_new"]) if len(frame) else None
-    for column, name in enumerate(panels, start=1):
+    for column, name in enumerate(titles, start=1):
         ratios = [
             [
                 float(by_lengths.loc[(prompt, answer), name])
@@ -71,9 +68,9 @@ def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_leng
             x=[str(length) for length in answer_lengths],
             y=[str(length) for length in prompt_lengths],
             z=[[None if ratio is None else log10(max(ratio, 1)) for ratio in row] for row in ratios],
-            text=[["" if ratio is None else ratio_text(ratio) for ratio in row] for row in ratios],
+            text=[["" if ratio is None else decimals(ratio, 1) for ratio in row] for row in ratios],
             texttemplate="%{text}",
-            hovertemplate="prompt %{y}, answer %{x}: %{text} times<extra></extra>",
+            hovertemplate=hover,
             colorscale=[[0, "var(--panel)"], [1, "var(--pale)"]],
             showscale=False,
             xgap=3,
@@ -85,8 +82,10 @@ def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_leng
             col=column,
         )
     figure.update_annotations(font={"size": 19})
-    figure.update_layout(style.layout("", "prompt tokens", height=430, margin={"t": 44}))
-    figure.update_xaxes(title_text="new tokens", type="category", showgrid=False, automargin=True)
+    figure.update_layout(style.layout("", say("cache_on_off.figure.prompt_tokens"), height=430, margin={"t": 44}))
+    figure.update_xaxes(
+        title_text=say("cache_on_off.figure.new_tokens"), type="category", showgrid=False, automargin=True
+    )
     figure.update_yaxes(type="category", showgrid=False, automargin=True)
     return figure
 
@@ -103,11 +102,10 @@ class TimeLine:
     def words(self) -> str:
         """First and later tokens in numbers, with the cache and without."""
         on, off = self.on_seconds, self.off_seconds
-        words = f"<b>{self.prompt_length:,} prompt tokens</b>: first token {1000 * on[0]:.1f} ms with the cache, "
-        words += f"{1000 * off[0]:.1f} without"
+        facts = {"prompt": self.prompt_length, "first_on": on[0], "first_off": off[0]}
         if len(on) < 2:
-            return words
-        return f"{words}; each later one {1000 * median(on[1:]):.1f} and {1000 * median(off[1:]):.1f}"
+            return say("cache_on_off.figure.first", **facts)
+        return say("cache_on_off.figure.first_and_later", later_on=median(on[1:]), later_off=median(off[1:]), **facts)
 
 
 def first_token_figure(lines: Sequence[TimeLine]) -> go.Figure:
@@ -116,12 +114,12 @@ def first_token_figure(lines: Sequence[TimeLine]) -> go.Figure:
     figure = make_subplots(rows, 1, subplot_titles=[line.words for line in lines], vertical_spacing=0.36 / rows)
     figure.update_annotations(x=0, xanchor="left", font={"size": 18})
     for row, line in enumerate(lines, start=1):
-        figure.add_trace(_end_to_end("off", line.off_seconds, "var(--off)"), row=row, col=1)
-        figure.add_trace(_end_to_end("on", line.on_seconds, "var(--kept)"), row=row, col=1)
+        figure.add_trace(_end_to_end("off", line.off_seconds, OFF_LINE["color"]), row=row, col=1)
+        figure.add_trace(_end_to_end("on", line.on_seconds, ON_LINE["color"]), row=row, col=1)
     figure.update_layout(style.layout("", "", barmode="overlay", bargap=0.25, height=136 * rows + 60, margin={"t": 36}))
     figure.update_xaxes(gridcolor="var(--grid)", zerolinecolor="var(--grid)", automargin=True)
     figure.update_yaxes(showgrid=False, automargin=True)
-    figure.update_xaxes(title_text="milliseconds; solid: first token, hatched: each later token", row=rows, col=1)
+    figure.update_xaxes(title_text=say("cache_on_off.figure.end_to_end"), row=rows, col=1)
     return figure
 
 
@@ -143,7 +141,7 @@ def gaps_figure(lines: Sequence[GapLine]) -> go.Figure:
         figure.add_scatter(
             x=list(range(1, len(margins) + 1)),
             y=[max(margin, SMALLEST_GAP) for margin in margins],
-            name=f"lead of the best token ({lines[0].dtype})",
+            name=say("cache_on_off.figure.lead", dtype=lines[0].dtype),
             mode="lines+markers",
             line={"color": "var(--muted)", "width": 1.5},
             marker={"size": 6, "symbol": "diamond"},
@@ -153,7 +151,7 @@ def gaps_figure(lines: Sequence[GapLine]) -> go.Figure:
         figure.add_scatter(
             x=list(range(1, len(line.gaps) + 1)),
             y=[max(gap, SMALLEST_GAP) for gap in line.gaps],
-            name=f"gap in {line.dtype}",
+            name=say("cache_on_off.figure.gap", dtype=line.dtype),
             mode="lines",
             line={"color": colour, "width": 3, "dash": "solid" if line.dtype == "float32" else "dash"},
         )
@@ -164,40 +162,49 @@ def gaps_figure(lines: Sequence[GapLine]) -> go.Figure:
                 y=[max(line.gaps[step], SMALLEST_GAP)],
                 mode="markers+text",
                 marker={"symbol": "x", "size": 14, "color": colour},
-                text=[f"tokens part ({line.dtype})"],
+                text=[say("cache_on_off.figure.part", dtype=line.dtype)],
                 textposition="top center",
                 textfont={"color": colour},
                 showlegend=False,
             )
     axis = {"type": "log", "exponentformat": "power", "dtick": 1}
-    return figure.update_layout(style.layout("new token", "logits apart", yaxis=axis, height=420))
+    return figure.update_layout(_axes("token", "apart", yaxis=axis, height=420))
 
 
-def ratio_text(ratio: float) -> str:
-    """Three digits are enough for a ratio."""
-    return f"{ratio:.0f}" if ratio >= 100 else f"{ratio:.1f}" if ratio >= 10 else f"{ratio:.2f}"
+def _axes(x: str, y: str, **more) -> dict:
+    return style.layout(say(f"cache_on_off.figure.{x}"), say(f"cache_on_off.figure.{y}"), **more)
+
+
+def _both(on: Sequence[float], off: Sequence[float]) -> list[go.Scatter]:
+    return [_times("on", on, ON_LINE), _times("off", off, OFF_LINE)]
 
 
 def _titled(title: str) -> dict:
     return {
-        "title": {"text": f"<b>{title}</b>", "font": {"size": 22}, "x": 0, "xref": "container", "y": 0.97},
+        "title": {
+            "text": say(f"cache_on_off.figure.{title}"),
+            "font": {"size": 22},
+            "x": 0,
+            "xref": "container",
+            "y": 0.97,
+        },
         "margin": {"t": 76},
         "yaxis": {"rangemode": "tozero"},
         "height": 340,
     }
 
 
-def _end_to_end(name: str, seconds: Sequence[float], colour: str) -> go.Bar:
+def _end_to_end(side: str, seconds: Sequence[float], colour: str) -> go.Bar:
     """One bar a step, each where the last one ended; the first solid, the others hatched."""
     ends = list(accumulate(seconds))
     return go.Bar(
         x=[1000 * one for one in seconds],
         base=[1000 * (end - one) for end, one in zip(ends, seconds, strict=True)],
-        y=[name] * len(seconds),
+        y=[say(f"cache_on_off.figure.side.{side}")] * len(seconds),
         orientation="h",
         showlegend=False,
         customdata=[[step + 1, 1000 * one] for step, one in enumerate(seconds)],
-        hovertemplate="token %{customdata[0]}: %{customdata[1]:.2f} ms<extra>cache " + name + "</extra>",
+        hovertemplate=_hover(side, "%{customdata[0]}", "%{customdata[1]:.2f}"),
         marker={
             "color": colour,
             "line": {"color": "var(--panel)", "width": 1.5},
@@ -206,12 +213,17 @@ def _end_to_end(name: str, seconds: Sequence[float], colour: str) -> go.Bar:
     )
 
 
-def _times(name: str, seconds: Sequence[float], line: dict) -> go.Scatter:
+def _hover(side: str, token: str, milliseconds: str) -> str:
+    name = say(f"cache_on_off.comparison.column.{side}")
+    return f"{say('cache_on_off.figure.hover', token=token, milliseconds=milliseconds)}<extra>{name}</extra>"
+
+
+def _times(side: str, seconds: Sequence[float], line: dict) -> go.Scatter:
     return go.Scatter(
         x=list(range(1, len(seconds) + 1)),
         y=[1000 * one for one in seconds],
-        name=name,
+        name=say(f"cache_on_off.comparison.column.{side}"),
         mode="lines" if len(seconds) > 1 else "markers",
         line=line,
-        hovertemplate="token %{x}: %{y:.2f} ms<extra>" + name + "</extra>",
+        hovertemplate=_hover(side, "%{x}", "%{y:.2f}"),
     )

@@ -1,250 +1,163 @@
 // Two runs side by side: the tokens as each made them, and their clocks. When the runs were too quick to watch, their
 // recorded clocks are played again in slow motion; what came out (race_result.js) is shown when that has been seen.
 
+import { SIDES } from "../../page/js/comparison.js";
 import { follower, isUnderWay, jobWords } from "../../page/js/jobs.js";
-import { milliseconds } from "../../page/js/numbers.js";
-import { node, pool, say } from "../../page/js/svg.js";
+import { decimals, milliseconds } from "../../page/js/numbers.js";
+import { say } from "../../page/js/svg.js";
+import * as words from "../../page/js/words.js";
+import { player } from "./player.js";
+import { build, drawNothing, drawSide } from "./race_sides.js";
 
-const SIDES = ["on", "off"];
+/** @typedef {import("../../page/js/types.js").Comparison} Comparison */
+
 const WATCH_SECONDS = 8; // a replay lasts this long, unless the run itself took longer
 const LIVE_SECONDS = 1; // a run that takes longer than this is shown as it goes
-const SPEEDS = [
-  ["auto", "slow enough to watch"],
-  ["1", "as fast as it ran"],
-  ["0.1", "10 × slower"],
-  ["0.02", "50 × slower"],
-];
 
+const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/** Seconds of the slower clock. @param {Comparison | null} value */
+export const endOf = (value) => Math.max(0, ...SIDES.map((side) => value?.sides[side].clock.at(-1) ?? 0));
+
+/** How fast a replay is, 1 as the runs were. @param {string} speed as chosen @param {number} end seconds of the runs */
+export const rateOf = (speed, end) => (speed === "auto" ? Math.min(1, end / WATCH_SECONDS) : Number(speed)) || 1;
+
+/** How many tokens a side had after so many seconds. @param {number[]} clock @param {number} seconds */
+export const madeAfter = (clock, seconds) => clock.filter((each) => each <= seconds + 1e-9).length;
+
+/** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
-  const view = build(element);
+  const view = build(element, (speed) => api.store.set({ speed }));
+  /** @type {Comparison | null} */
   let value = null;
-  let time = 0; // seconds of the runs' own clocks that are shown
-  let playing = 0; // the animation frame asked for
+  /** @type {Comparison | null} the newest in the store that was looked at here */
+  let adopted = null;
+  let isOver = false; // the whole of `value` is here
   let revealed = false; // the outcome is shown when the replay has been seen, or at once where there is none
-
+  /** @type {import("../../page/js/jobs.js").Job | null} */
   let job = null;
+  const rate = () => rateOf(api.store.get().speed, endOf(value));
+  const clock = player({ end: () => endOf(value), rate, show: draw, seen: reveal });
   const jobs = follower({
     buttons: ["#race-start"],
     tell: (told) => {
       job = told;
+      if (told.state === "queued" || told.state === "failed") forget();
+      draw();
     },
   });
 
-  function update(given) {
-    if (!jobs.hear(given)) return;
-    if (isUnderWay(job) && job.state === "running" && !given.sides) return; // nothing new
-    const before = value;
-    value = given?.sides ? given : null;
-    element.dataset.phase = given?.phase ?? (isUnderWay(job) ? "waiting" : "empty");
-    say(
-      view.empty,
-      jobWords(job) || "Press Start: the same prompt, settings and seed, once with the cache and once without.",
-    );
-    view.empty.hidden = Boolean(value);
-    if (!value) {
-      stop();
-      drawEmpty(view);
-      api.store.set({ race: null });
-      return;
-    }
-    const isNew = before?.id !== value.id;
-    if (isNew) {
-      stop();
-      time = 0;
-      revealed = false;
-    }
-    const isOver = value.phase !== "running" && (isNew || before.phase === "running");
-    // A run too quick to watch is shown when all is timed: a replay would disturb clocks that run on this machine.
-    const replays = Boolean(value.result) && end() < WATCH_SECONDS / 2 && !calm();
-    if (isOver && replays) play(0);
-    else if (value.phase !== "running" || end() > LIVE_SECONDS) {
-      revealed = Boolean(value.result) && !(value.phase === "running" && replays);
-      show(end());
-    }
-    draw();
+  function forget() {
+    clock.reset();
+    value = null;
   }
 
-  const end = () => Math.max(0, ...SIDES.map((side) => value.sides[side].clock.at(-1) ?? 0));
-  const rate = () => (view.speed.value === "auto" ? Math.min(1, end() / WATCH_SECONDS) : Number(view.speed.value)) || 1;
-
-  function show(seconds) {
-    time = Math.max(0, Math.min(seconds, end()));
-    draw();
-  }
-
-  function play(from) {
-    stop();
-    let last = null;
-    show(from);
-    const frame = (now) => {
-      const passed = last === null ? 0 : (now - last) / 1000;
-      last = now;
-      show(time + passed * rate());
-      playing = time < end() ? requestAnimationFrame(frame) : 0;
-      if (!playing) {
-        revealed = true;
-        draw();
-      }
-    };
-    playing = requestAnimationFrame(frame);
-  }
-
-  function stop() {
-    cancelAnimationFrame(playing);
-    playing = 0;
-  }
-
-  view.play.addEventListener("click", () => {
-    if (playing) {
-      stop();
-      draw();
-    } else if (value) play(time < end() ? time : 0);
-  });
-  view.speed.addEventListener("change", draw);
-  view.playhead.addEventListener("input", () => {
-    stop();
+  function reveal() {
     revealed = true;
-    show((Number(view.playhead.value) / 1000) * end());
-  });
+    draw();
+  }
+
+  /** A value of the job comes many times, and its last one perhaps twice. @param {Comparison} given */
+  function take(given) {
+    if (given.id !== value?.id) {
+      clock.reset();
+      revealed = isOver = false;
+    }
+    value = given;
+  }
+
+  /** Shows what there is now: as it goes, or when all is here. */
+  function follow() {
+    if (!value || isOver) return;
+    isOver = !isUnderWay(job);
+    // A run too quick to watch is shown when all is timed: a replay would disturb clocks that run on this machine.
+    const replays = Boolean(value.result) && endOf(value) < WATCH_SECONDS / 2 && !calm();
+    if (isOver && replays) clock.play(0);
+    else if (isOver || endOf(value) > LIVE_SECONDS) {
+      revealed = Boolean(value.result) && !replays;
+      clock.seek(endOf(value));
+    }
+    if (job?.state === "done" && value.result) {
+      adopted = value;
+      api.store.set({ comparison: value });
+    }
+  }
 
   function draw() {
-    if (!value) return;
-    const done = Object.fromEntries(
-      SIDES.map((side) => [side, value.sides[side].clock.filter((clock) => clock <= time + 1e-9).length]),
-    );
-    for (const side of SIDES) drawSide(view.sides[side], value, side, done, time);
-    const whole = end();
-    view.playhead.value = whole ? (1000 * time) / whole : 0;
-    view.playhead.setAttribute("aria-valuetext", milliseconds(time));
-    say(view.play, playing ? "❚❚ Pause" : time < whole ? "▶ Go on" : "↻ Replay");
-    view.playback.hidden = value.phase === "running" && time === 0;
-    const slower = 1 / rate();
-    say(
-      view.pace,
-      `${milliseconds(time)} of the runs' own clocks${slower > 1.5 ? ` · shown ${slower.toFixed(0)} × slower than they ran` : ""}`,
-    );
-    say(view.status, value.status ?? "");
-    view.status.hidden = !value.status;
+    const underWay = isUnderWay(job);
+    element.dataset.phase = value ? (underWay ? "running" : (job?.state ?? "done")) : underWay ? "waiting" : "empty";
+    say(view.empty, jobWords(job) || words.say("cache_on_off.race.empty"));
+    view.empty.hidden = Boolean(value);
+    if (!value) {
+      drawNothing(view);
+      if (api.store.get().race) api.store.set({ race: null });
+      return;
+    }
+    const shown = value;
+    const made = (/** @type {"on" | "off"} */ side) => madeAfter(shown.sides[side].clock, clock.seconds);
+    const done = { on: made("on"), off: made("off") };
+    for (const side of SIDES) drawSide(view.sides[side], value, side, done, clock.seconds);
+    drawPlayback(view, { seconds: clock.seconds, end: endOf(value), playing: clock.playing, rate: rate() });
+    view.speed.value = api.store.get().speed;
+    view.playback.hidden = underWay && clock.seconds === 0;
+    say(view.status, statusOf(value, job));
+    view.status.hidden = !view.status.textContent;
     tell(api.store, { value, done, revealed });
   }
 
-  return { update };
+  view.play.addEventListener("click", () => clock.toggle());
+  view.playhead.addEventListener("input", () => {
+    revealed = true;
+    clock.stop();
+    clock.seek((Number(view.playhead.value) / 1000) * endOf(value));
+  });
+
+  return {
+    update(given) {
+      if (!jobs.hear(given)) return;
+      if (given?.sides) take(given);
+      follow();
+      draw();
+    },
+    reads: ["comparison", "speed"],
+    /** A comparison of the first tab is shown here too, and needs no replay. */
+    draw({ comparison }) {
+      const isNews = comparison !== adopted;
+      adopted = comparison;
+      if (comparison && isNews && !isUnderWay(job)) {
+        job = null;
+        take(comparison);
+        revealed = isOver = true;
+        clock.seek(endOf(value));
+      }
+      draw();
+    },
+  };
 }
 
-/** A replay draws sixty times a second; the other pictures need to hear only of what is new to them. */
+/** @param {Comparison} value @param {import("../../page/js/jobs.js").Job | null} job */
+function statusOf({ again }, job) {
+  if (job?.state === "stopped") return words.say("cache_on_off.race.stopped");
+  if (!isUnderWay(job)) return "";
+  return again ? words.say("cache_on_off.race.again", again) : words.say("cache_on_off.race.writing");
+}
+
+/** @param {import("./race_sides.js").View} view @param {{ seconds: number, end: number, playing: boolean, rate: number }} replay */
+function drawPlayback(view, { seconds, end, playing, rate }) {
+  view.playhead.value = String(end ? (1000 * seconds) / end : 0);
+  view.playhead.setAttribute("aria-valuetext", milliseconds(seconds));
+  const act = playing ? "pause" : seconds < end ? "go_on" : "replay";
+  say(view.play, words.say(`cache_on_off.race.play.${act}`));
+  const times = decimals(1 / rate, 0);
+  say(view.pace, words.say(`cache_on_off.race.${1 / rate > 1.5 ? "pace_slower" : "pace"}`, { seconds, times }));
+}
+
+/**
+ * A replay draws sixty times a second; the other pictures need to hear only of what is new to them.
+ * @param {import("../../page/js/types.js").Store} store @param {import("../../page/js/types.js").Race} race
+ */
 function tell(store, race) {
   const before = store.get().race;
-  const same = ["value", "revealed"].every((key) => before?.[key] === race[key]);
+  const same = before?.value === race.value && before.revealed === race.revealed;
   if (!same || SIDES.some((side) => before.done[side] !== race.done[side])) store.set({ race });
-}
-
-const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-
-function build(element) {
-  const view = {
-    empty: node("p.empty-note", { role: "status" }, element),
-    stage: node("div.race", {}, element),
-    sides: {},
-  };
-  const columns = node("div.race-sides", {}, view.stage);
-  for (const [side, title, words] of [
-    ["on", "Cache on", "reads the prompt once, then feeds only the newest token"],
-    ["off", "Cache off", "feeds the whole text again for every token"],
-  ]) {
-    const box = node(`section.race-side.race-${side}`, { "aria-label": title }, columns);
-    const head = node("div.race-head", {}, box);
-    node("h3", {}, head, title);
-    node("span.race-words", {}, head, words);
-    const numbers = node("div.race-numbers", {}, box);
-    const big = (label) => {
-      const cell = node("div", {}, numbers);
-      const number = node("div.key-number.race-key", {}, cell, "0");
-      node("div.race-label", {}, cell, label);
-      return number;
-    };
-    view.sides[side] = {
-      box,
-      clock: big("on its own clock"),
-      fed: big("tokens fed"),
-      steps: node("p.race-steps", {}, box),
-      tokens: node("div.race-tokens", { role: "list" }, box),
-    };
-  }
-  view.status = node("p.race-status", { role: "status" }, view.stage);
-  const playback = (view.playback = node("div.race-playback", {}, view.stage));
-  view.play = node("button.small-button", { type: "button" }, playback, "↻ Replay");
-  view.playhead = node(
-    "input",
-    { type: "range", min: 0, max: 1000, step: 1, value: 0, "aria-label": "Point in time of the runs" },
-    playback,
-  );
-  view.pace = node("span.race-pace", {}, playback);
-  view.speed = node("select", { "aria-label": "Speed of the replay" }, playback);
-  for (const [speed, words] of SPEEDS) node("option", { value: speed }, view.speed, words);
-  return view;
-}
-
-function drawEmpty(view) {
-  for (const { clock, fed, steps, tokens, box } of Object.values(view.sides)) {
-    say(clock, "–");
-    say(fed, "–");
-    say(steps, " ");
-    tokens.textContent = "";
-    box.classList.remove("is-over");
-  }
-  view.playback.hidden = true;
-  say(view.status, "");
-}
-
-function drawSide(box, value, side, done, time) {
-  const { clock, fed, labels } = value.sides[side];
-  const made = done[side];
-  const over = value.result && made === clock.length;
-  say(box.clock, milliseconds(over ? clock.at(-1) : time));
-  say(
-    box.fed,
-    fed
-      .slice(0, made)
-      .reduce((sum, count) => sum + count, 0)
-      .toLocaleString("en"),
-  );
-  box.box.classList.toggle("is-over", Boolean(over));
-  const steps = clock.map((at, index) => at - (index ? clock[index - 1] : 0));
-  const later = steps.slice(1, made).sort((a, b) => a - b);
-  say(
-    box.steps,
-    made === 0
-      ? " "
-      : `first token ${milliseconds(steps[0])}` +
-          (later.length ? ` · each later one ${milliseconds(later[later.length >> 1])}` : "") +
-          ` · ${made} token${made > 1 ? "s" : ""}${over ? ", done" : ""}`,
-  );
-  const chips = pool(box.tokens, labels.length, () => node("span.token.race-token", { role: "listitem" }));
-  if (made && made !== Number(box.tokens.dataset.made)) {
-    const newest = chips[made - 1];
-    box.tokens.scrollTop = newest.offsetTop + newest.offsetHeight - box.tokens.offsetTop - box.tokens.clientHeight;
-  }
-  box.tokens.dataset.made = made;
-  const other = value.sides[side === "on" ? "off" : "on"];
-  const parted = firstDifference(value);
-  const both = Math.min(done.on, done.off);
-  labels.forEach((label, index) => {
-    const chip = chips[index];
-    say(chip, label);
-    const isMade = index < made;
-    chip.classList.toggle("is-to-come", !isMade);
-    const pair =
-      index < both ? (other.token_ids[index] === value.sides[side].token_ids[index] ? "equal" : "other") : "";
-    if ((chip.dataset.pair ?? "") !== pair) chip.dataset.pair = pair;
-    chip.classList.toggle("is-parting", index === parted && isMade && done[side === "on" ? "off" : "on"] > index);
-    const title = `token ${index + 1}, id ${value.sides[side].token_ids[index]}: ${fed[index]} fed`;
-    if (chip.title !== title) chip.title = title;
-  });
-}
-
-function firstDifference(value) {
-  const { on, off } = value.sides;
-  const both = Math.min(on.token_ids.length, off.token_ids.length);
-  for (let index = 0; index < both; index += 1) if (on.token_ids[index] !== off.token_ids[index]) return index;
-  return -1;
 }

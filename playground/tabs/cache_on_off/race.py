@@ -20,6 +20,7 @@ from playground.models.text import LoadedModel
 from playground.page.machine import machine
 
 ON, OFF = "on", "off"
+WARM_UP = -1  # in place of the number of a repeat
 NOISY_SPREAD = 0.25  # of the median: repeats further apart than this make a run noisy
 ENOUGH_SECONDS = 6.0  # after this no further repeat begins: a long race is run once, and its spread is unknown
 
@@ -135,7 +136,7 @@ class RaceTick:
     """One step of one side."""
 
     side: str  # ON or OFF
-    repeat: int  # 0 is the one to watch; later ones only time it again
+    repeat: int  # 0 is the one to watch, later ones only time it again; WARM_UP: nothing of it counts
     repeats: int  # how many are planned
     index: int
     token_id: int
@@ -164,6 +165,22 @@ class _Side:
         self.clock += seconds
         self.done = step.stop_reason is not None
 
+    def tick(self, repeat: int, repeats: int, result: RaceResult | None = None) -> RaceTick:
+        """Its newest step."""
+        step, seconds = self.seen[-1], self.seconds[-1]
+        return RaceTick(
+            self.name,
+            repeat,
+            repeats,
+            step.index,
+            step.token_id,
+            step.num_fed,
+            seconds,
+            self.clock,
+            step.stop_reason,
+            result,
+        )
+
 
 def race(
     loaded: LoadedModel,
@@ -186,11 +203,9 @@ def race(
 
 
 def race_runs(on: Run, off: Run, prompt_length: int, repeats: int = 3) -> Iterator[RaceTick]:
-    """Any two runs of one prompt against each other."""
+    """Any two runs of one prompt against each other, one step of one side a tick."""
     start = time.perf_counter()
-    for run in (on, off):  # warm-up: the first pass of a process is slow
-        warm = run()
-        next(warm), next(warm, None)
+    yield from _warm_up(on, off, repeats)
     gaps: list[float] = []
     margins: list[float] = []
     clocks: dict[str, list[list[float]]] = {ON: [], OFF: []}
@@ -215,21 +230,18 @@ def race_runs(on: Run, off: Run, prompt_length: int, repeats: int = 3) -> Iterat
                     machine(),
                     all(each.seen[0].request.params.temperature == 0 for each in sides),
                 )
-            step = side.seen[-1]
-            yield RaceTick(
-                side.name,
-                repeat,
-                repeats,
-                step.index,
-                step.token_id,
-                step.num_fed,
-                side.seconds[-1],
-                side.clock,
-                step.stop_reason,
-                result,
-            )
+            yield side.tick(repeat, repeats, result)
         if time.perf_counter() - start > ENOUGH_SECONDS:
             return
+
+
+def _warm_up(on: Run, off: Run, repeats: int) -> Iterator[RaceTick]:
+    """Two passes of each side that do not count: the first pass of a process is slow."""
+    for name, run in ((ON, on), (OFF, off)):
+        side = _Side(name, timed(run()))
+        while len(side.seen) < 2 and not side.done:
+            side.advance()
+            yield side.tick(WARM_UP, repeats)
 
 
 def race_result(ticks: Iterator[RaceTick]) -> RaceResult | None:

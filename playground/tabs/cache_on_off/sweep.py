@@ -16,21 +16,14 @@ from playground.engine.work import (
 )
 from playground.models.text import LoadedModel
 from playground.tabs.cache_on_off.race import RaceResult, RaceTick, cumulative, race
+from playground.words import say
 
 PROMPT_LENGTHS = (16, 64, 183, 256, 384)
 ANSWER_LENGTHS = (1, 4, 16, 32, 64, 128)
 FIRST_TOKEN_NEW = 8
 LONGEST_PROMPT = 2048  # of the first-token line; a larger model's own limit would take minutes without a cache
 
-STORY = """Once upon a time there was a little dog who lived in a small house near the sea. Every morning he ran down to
-the water and looked for shells. One day he found a red box under a stone. He pushed it with his nose, but it did not
-open. So he went to his friend the cat, and the cat went to the old bird who lived in the tree. They all sat around the
-box and thought about it for a long time. The sun was warm and the wind was soft. At last the bird said that a box like
-this must belong to somebody, and that they should ask who had lost it. They walked from door to door along the street
-and asked everyone they met. Nobody knew the box. When it was nearly dark they came to the last house, and a girl opened
-the door. She smiled when she saw it. It was the box with her letters, and she had looked for it all summer. She gave
-them bread and milk, and they stayed until the moon was high. Then they walked home together, and the little dog slept
-well that night."""
+STORY = say("cache_on_off.sweep.story")  # cut to the length that is wanted
 
 
 def text_of_length(loaded: LoadedModel, length: int, source: str = STORY) -> str:
@@ -38,7 +31,7 @@ def text_of_length(loaded: LoadedModel, length: int, source: str = STORY) -> str
     source, around = " ".join(source.split()), template_tokens(loaded)
     room = length - around
     if room < 1:
-        raise ValueError(f"a prompt of this model has at least {around + 1} tokens, {length} were asked for")
+        raise ValueError(say("cache_on_off.sweep.too_short", least=around + 1, length=length))
     ids = loaded.tokenizer.encode_plain(source)
     while len(ids) < room:
         source += " " + source
@@ -47,7 +40,7 @@ def text_of_length(loaded: LoadedModel, length: int, source: str = STORY) -> str
     if (
         len(loaded.prompt_ids(text)) != length
     ):  # a tokenizer that spells the beginning of a text otherwise than the whole
-        raise ValueError(f"no prompt of exactly {length} tokens was found for this model")
+        raise ValueError(say("cache_on_off.sweep.no_prompt", length=length))
     return text
 
 

@@ -2,187 +2,158 @@
 // With a cache a step computes its last row only; the rows above it are what a run without one computes again.
 
 import { chips, layerChips } from "../../page/js/chips.js";
-import { percent } from "../../page/js/numbers.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
+import * as words from "../../page/js/words.js";
+import { sheetOf, shortened } from "./canvas.js";
+import { decoded, lookAt, pointedAt, weightAt, workOf } from "./reading.js";
 
-const LABEL = 118; // px for the name of a row, less on a phone
+/**
+ * @typedef {import("./reading.js").Weights} Weights
+ * @typedef {import("./reading.js").Look} Look
+ */
 
+/** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
-  const bar = node("div.attention-bar", {}, element);
-  const layers = layerChips(bar, api.store);
-  const heads = chips(bar, "Head", (place) => api.store.set({ head: place - 1 }));
-  const lead = node("p.strip-words", {}, element);
-  const strip = node("div.token-strip.small-tokens.weights", {}, element);
-  const legend = node("p.matrix-legend", {}, element);
-  node("b.is-accent", {}, legend, "Framed: what this step computes with a cache. ");
-  node("b.is-kept", {}, legend, "Blue: rows that a run without cache computes again.");
-  const canvas = node("canvas.matrix", { role: "img" }, element);
-  const words = node("p.note", { "aria-live": "off" }, element);
+  const parts = build(element, api.store);
+  /** @type {Weights | null} */
   let value = null;
-  /** @type {any} */
+  /** Of the last drawing: turns a pointer into a token. @type {Look | null} */
   let shown = null;
 
-  canvas.addEventListener("pointermove", (event) => {
-    if (shown) say(words, describe(shown, event.offsetX, event.offsetY));
+  parts.canvas.addEventListener("pointermove", (event) => {
+    if (shown) say(parts.note, words.say(pointedAt(shown, event.offsetX, event.offsetY)));
   });
-  canvas.addEventListener("pointerleave", () => {
-    if (shown) say(words, shown.summary);
+  parts.canvas.addEventListener("pointerleave", () => {
+    if (shown) say(parts.note, words.say(workOf(shown)));
   });
-  canvas.addEventListener("click", (event) => {
-    const row = shown && Math.floor(event.offsetY / shown.high) + shown.firstRow;
-    if (shown && row < value.labels.length) api.store.set({ step: Math.max(0, row - value.prompt_length + 1) });
+  parts.canvas.addEventListener("click", (event) => {
+    if (!shown) return;
+    const { value, grid } = shown;
+    const row = Math.floor(event.offsetY / grid.high) + value.first_row;
+    if (row < value.labels.length) api.store.set({ step: Math.max(0, row - value.prompt_length + 1) });
   });
 
+  /** @param {import("../../page/js/types.js").State} state */
   function draw(state) {
     element.classList.toggle("is-empty", !value);
-    if (!value || !element.clientWidth) return;
-    const head = state.head < value.num_heads ? state.head : -1; // -1: the mean of all heads
-    layers.draw(value.num_layers, value.layer);
-    heads.draw(["Mean", ...Array.from({ length: value.num_heads }, (_, index) => `Head ${index + 1}`)], head + 1);
-    const row = Math.min(value.labels.length - 1, value.prompt_length - 1 + state.step);
-    const read = (from, to) => weightAt(value, head, from, to);
-    drawStrip(strip, value, row, read);
-    say(
-      lead,
-      `What “${value.labels[row]}” (position ${row}) reads, layer ${value.layer + 1}, ${head < 0 ? "mean of all heads" : `head ${head + 1}`}`,
-    );
-    const firstNew = row < value.prompt_length ? 0 : row; // the prompt's rows are computed together
-    const sizes = size(element, value);
-    const largest = largestWeight(sizes.firstRow, row, read);
-    shown = { ...sizes, value, row, read, firstNew, largest, summary: summary(value, row, firstNew) };
-    paint(canvas, shown);
-    set(canvas, {
-      "aria-label": `Attention weights, ${count(row + 1, "row")}, ${row - firstNew + 1} of this step`,
-      "data-row-height": shown.high,
-    });
-    say(words, shown.summary);
+    shown = null;
+    if (!value || !api.width) return;
+    shown = lookAt(value, state.head, state.step, api.width);
+    drawWords(parts, shown);
+    drawStrip(parts.strip, shown);
+    paint(parts.canvas, shown);
   }
 
   return {
     reads: ["step", "head", "dark"],
     update(next) {
-      value = next?.weights ? decode(next) : null;
+      value = next?.weights ? decoded(next) : null;
       draw(api.store.get());
     },
     draw,
   };
 }
 
-function summary(value, row, firstNew) {
-  const kept = value.labels.length - value.first_row;
-  const gone = `Of a long text the last ${kept} rows are kept here; this one stands before them. `;
-  return (row < value.first_row ? gone : "") + work(row, firstNew);
+/** @param {HTMLElement} element @param {import("../../page/js/types.js").Store} store */
+function build(element, store) {
+  const bar = node("div.attention-bar", {}, element);
+  const layers = layerChips(bar, store);
+  const heads = chips(bar, words.say("inside_the_cache.attention.heads"), (place) => store.set({ head: place - 1 }));
+  const lead = node("p.strip-words", {}, element);
+  const strip = node("div.token-strip.small-tokens.weights", {}, element);
+  const legend = node("p.matrix-legend", {}, element);
+  node("b.is-accent", {}, legend, words.say("inside_the_cache.attention.framed"));
+  node("b.is-kept", {}, legend, words.say("inside_the_cache.attention.again"));
+  const canvas = node("canvas.matrix", { role: "img" }, element);
+  const note = node("p.note", { "aria-live": "off" }, element);
+  return { layers, heads, lead, strip, canvas, note };
 }
 
-function work(row, firstNew) {
-  const rows = row ? `${(row + 1).toLocaleString("en")} rows` : "one row";
-  const scores = `${count((row + 1) ** 2, "score")}, of which the mask hides ${((row * (row + 1)) / 2).toLocaleString("en")}.`;
-  if (firstNew === 0) return `Step 0 computes the prompt's ${rows}, with a cache and without: ${scores}`;
-  return `With the cache this step computes one row of ${row + 1} weights. Without it, all ${rows} again: ${scores}`;
+/** @param {ReturnType<typeof build>} parts @param {Look} look */
+function drawWords({ layers, heads, lead, canvas, note }, look) {
+  const { value, head, row, firstNew, grid } = look;
+  const names = Array.from({ length: value.num_heads }, (_, index) =>
+    words.say("inside_the_cache.attention.head", { number: index + 1 }),
+  );
+  layers.draw(value.num_layers, value.layer);
+  heads.draw([words.say("inside_the_cache.attention.mean"), ...names], head + 1);
+  const facts = { token: value.labels[row], position: row, layer: value.layer + 1 };
+  say(
+    lead,
+    head < 0
+      ? words.say("inside_the_cache.attention.lead_mean", facts)
+      : words.say("inside_the_cache.attention.lead_head", { ...facts, head: head + 1 }),
+  );
+  set(canvas, {
+    "aria-label": words.say("inside_the_cache.attention.picture", { rows: row + 1, now: row - firstNew + 1 }),
+    "data-row-height": grid.high,
+  });
+  say(note, words.say(workOf(look)));
 }
 
-const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
-
-function decode(value) {
-  const raw = Uint8Array.from(atob(value.weights), (letter) => letter.charCodeAt(0));
-  return { ...value, weights: new Uint16Array(raw.buffer) };
-}
-
-// weights: (head, row from first_row on, position), 65,535 for 1.
-function weightAt({ weights, num_heads, first_row, labels }, head, row, position) {
-  const length = labels.length,
-    rows = length - first_row;
-  const one = (which) => weights[(which * rows + row - first_row) * length + position] / 65535;
-  if (head >= 0) return one(head);
-  let sum = 0;
-  for (let which = 0; which < num_heads; which += 1) sum += one(which);
-  return sum / num_heads;
-}
-
-function drawStrip(strip, value, row, read) {
+/** @param {HTMLElement} strip @param {Look} look */
+function drawStrip(strip, look) {
+  const { value, row } = look;
   const tokens = pool(strip, value.labels.length, () => node("span.token"));
   const isKept = row >= value.first_row;
-  const largest = isKept ? Math.max(...value.labels.slice(0, row + 1).map((_, position) => read(row, position))) : 1;
-  value.labels.forEach((label, position) => {
-    const weight = isKept && position <= row ? read(row, position) : 0;
+  const weights = value.labels.map((_, position) => (isKept && position <= row ? weightAt(look, row, position) : 0));
+  const largest = isKept ? Math.max(...weights) : 1;
+  weights.forEach((weight, position) => {
     const token = tokens[position];
-    say(token, label);
+    say(token, value.labels[position]);
     token.classList.toggle("is-later", position > row);
-    token.style.setProperty("--share", String(0.9 * Math.sqrt(weight / largest)));
-    set(token, { title: `position ${position}: ${percent(weight)}`, "data-weight": weight.toFixed(4) });
     token.classList.toggle("is-chosen", position === row);
+    token.style.setProperty("--share", String(0.9 * Math.sqrt(weight / largest)));
+    const title = words.say("inside_the_cache.attention.token", { position, share: weight });
+    set(token, { title, "data-weight": weight });
   });
-  const present = tokens[row],
-    top = present.offsetTop; // the strip is positioned
+  const present = tokens[row];
+  const top = present.offsetTop; // the strip is positioned
   if (top < strip.scrollTop || top + present.offsetHeight > strip.scrollTop + strip.clientHeight)
     strip.scrollTop = top - 40;
 }
 
-function size(element, value) {
-  // Room for all rows from the start: a picture that grows must not shrink its cells.
-  const width = element.clientWidth,
-    length = value.labels.length;
-  const left = Math.min(LABEL, width / 4);
-  const wide = Math.max(1, Math.min(26, (width - left) / length));
-  const high = Math.max(2, Math.min(22, wide, 560 / (length - value.first_row)));
-  return { left, wide, high, width, firstRow: value.first_row };
-}
-
-function paint(canvas, { largest, left, wide, high, width, firstRow, value, row, firstNew, read }) {
-  const height = (value.labels.length - firstRow) * high + 4,
-    scale = window.devicePixelRatio || 1;
-  set(canvas, { width: Math.round(width * scale), height: Math.round(height * scale) });
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const style = getComputedStyle(canvas),
-    colour = (variable) => style.getPropertyValue(variable).trim();
-  const [kept, grid, accent, muted] = ["--kept", "--grid", "--accent", "--muted"].map(colour);
-  const ink = canvas.getContext("2d");
-  ink.scale(scale, scale);
-  ink.textBaseline = "middle";
-  const gap = high > 5 ? 1 : 0,
-    hasLabels = high >= 14;
-  for (let from = firstRow; from < value.labels.length; from += 1) {
-    const isLater = from > row;
-    const top = (from - firstRow) * high + 2;
-    if (hasLabels || from === row) {
-      ink.globalAlpha = isLater ? 0.35 : 1;
-      ink.font = `${from === row ? "bold " : ""}${from === row ? 16 : Math.min(16, high - 1)}px "DejaVu Sans Mono", monospace`;
-      ink.fillStyle = from === row ? accent : muted;
-      const label = value.labels[from];
-      ink.fillText(label.length > 11 ? `${label.slice(0, 10)}…` : label, 0, top + high / 2);
-    }
-    for (let to = 0; to <= from && !isLater; to += 1) {
-      ink.globalAlpha = 0.5;
-      ink.fillStyle = grid;
-      ink.fillRect(left + to * wide, top, wide - gap, high - gap);
-      ink.globalAlpha = Math.sqrt(read(from, to) / largest);
-      ink.fillStyle = from >= firstNew ? accent : kept;
-      ink.fillRect(left + to * wide, top, wide - gap, high - gap);
-    }
+/** @param {HTMLCanvasElement} canvas @param {Look} look */
+function paint(canvas, look) {
+  const { value, row, firstNew, grid } = look;
+  const { first_row, labels } = value;
+  const sheet = sheetOf(canvas, grid.width, (labels.length - first_row) * grid.high + 4);
+  for (let from = first_row; from < labels.length; from += 1) {
+    if (grid.high >= 14 || from === row) paintLabel(sheet, look, from);
+    if (from <= row) paintRow(sheet, look, from);
   }
+  if (row < first_row) return;
+  const { ink, colour } = sheet;
   ink.globalAlpha = 1;
-  ink.strokeStyle = accent;
+  ink.strokeStyle = colour("--accent");
   ink.lineWidth = 2;
-  if (row < firstRow) return;
-  const top = Math.max(firstNew - firstRow, 0);
-  ink.strokeRect(left - 1, top * high + 1, (row + 1) * wide + 1, (row - firstRow - top + 1) * high + 1);
+  const top = Math.max(firstNew - first_row, 0);
+  const height = (row - first_row - top + 1) * grid.high + 1;
+  ink.strokeRect(grid.left - 1, top * grid.high + 1, (row + 1) * grid.wide + 1, height);
 }
 
-function largestWeight(firstRow, row, read) {
-  let largest = 1e-6;
-  for (let from = Math.max(firstRow, 1); from <= row; from += 1) {
-    // row 0 has one token to read: always 1
-    for (let to = 0; to <= from; to += 1) largest = Math.max(largest, read(from, to));
+/** @param {import("./canvas.js").Sheet} sheet @param {Look} look @param {number} from */
+function paintLabel({ ink, colour, font }, { value, row, grid }, from) {
+  const isNow = from === row;
+  ink.globalAlpha = from > row ? 0.35 : 1;
+  ink.font = `${isNow ? "bold 16" : Math.min(16, grid.high - 1)}px ${font}`;
+  ink.fillStyle = colour(isNow ? "--accent" : "--muted");
+  ink.fillText(shortened(value.labels[from]), 0, (from - value.first_row + 0.5) * grid.high + 2);
+}
+
+/** @param {import("./canvas.js").Sheet} sheet @param {Look} look @param {number} from */
+function paintRow({ ink, colour }, look, from) {
+  const { value, firstNew, largest, grid } = look;
+  const gap = grid.high > 5 ? 1 : 0;
+  const top = (from - value.first_row) * grid.high + 2;
+  const [empty, full] = [colour("--grid"), colour(from >= firstNew ? "--accent" : "--kept")];
+  for (let to = 0; to <= from; to += 1) {
+    const left = grid.left + to * grid.wide;
+    ink.globalAlpha = 0.5;
+    ink.fillStyle = empty;
+    ink.fillRect(left, top, grid.wide - gap, grid.high - gap);
+    ink.globalAlpha = Math.sqrt(weightAt(look, from, to) / largest);
+    ink.fillStyle = full;
+    ink.fillRect(left, top, grid.wide - gap, grid.high - gap);
   }
-  return largest;
-}
-
-function describe({ left, wide, high, firstRow, value, row, read, summary }, x, y) {
-  const from = Math.floor((y - 2) / high) + firstRow,
-    to = Math.floor((x - left) / wide);
-  if (from < firstRow || from > row || to < 0 || to > row) return summary;
-  const names = `“${value.labels[from]}” (${from}) and “${value.labels[to]}” (${to})`;
-  if (to > from) return `${names}: hidden by the mask, a later token`;
-  return `${names}: ${percent(read(from, to))} of what it reads`;
 }

@@ -4,7 +4,8 @@ Shapes: L layers, H query heads, T tokens fed, S tokens seen.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -12,7 +13,8 @@ from torch import Tensor
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import Transformer
 from playground.engine.taps import tapped
-from playground.models.altered import unmasked
+from playground.models.altered import twin, unmasked
+from playground.words import say
 
 
 def attention_weights(model: Transformer, token_ids: Sequence[int], num_rows: int | None = None) -> Tensor:
@@ -59,7 +61,8 @@ class Masked:
         return sum(weight for weight, hidden in zip(self.rows[name], self.hidden, strict=True) if hidden)
 
 
-NO_MASK, ADDED, TIMES_ZERO, TIMES_INFINITY = "no mask", "add -inf", "multiply by 0", "multiply by -inf"
+# Names of inside_the_cache.mask.idea in the catalogue.
+NO_MASK, ADDED, TIMES_ZERO, TIMES_INFINITY = "none", "added", "times_zero", "times_infinity"
 
 
 def mask_row(scores: Sequence[float], hidden: Sequence[bool]) -> Masked:
@@ -88,7 +91,7 @@ class MaskNeed:
 def mask_need(model: Transformer, token_ids: Sequence[int], chunk_length: int = 4) -> MaskNeed:
     chunk_length = min(chunk_length, len(token_ids) - 1)
     if chunk_length < 2:
-        raise ValueError(f"three tokens are needed: one stored and a chunk of two, got {len(token_ids)}")
+        raise ValueError(say("inside_the_cache.problem.three_tokens", got=len(token_ids)))
     cache, differences = KVCache.of(model), []
     model(_batch(model, token_ids[:-1]), cache, last_only=True)
     for num_last in (1, chunk_length):
@@ -114,14 +117,17 @@ class PassShapes:
 @torch.no_grad()
 def pass_shapes(model: Transformer, token_ids: Sequence[int], splits: Sequence[int]) -> list[PassShapes]:
     """Shapes read from the tensors of each pass, when the text is fed in pieces of `splits` tokens."""
-    cache, shapes = KVCache.of(model), []
+    first_layer = twin(model)  # all layers have the same shapes, and the weights of a long prefill are large
+    first_layer.config, first_layer.blocks = replace(model.config, num_layers=1), model.blocks[:1]
+    cache, shapes = KVCache.of(first_layer), []
     for num_new in splits:
         past = cache.position
         mask = cache.layers[0].mask(cache.layers[0].upcoming(num_new), num_new)
-        with tapped(model, "queries") as queries, tapped(model, "keys") as keys, tapped(model, "weights") as weights:
-            model(_batch(model, token_ids[past : past + num_new]), cache, last_only=True)
+        with ExitStack() as stack:
+            taps = [stack.enter_context(tapped(first_layer, value)) for value in ("queries", "keys", "weights")]
+            first_layer(_batch(model, token_ids[past : past + num_new]), cache, last_only=True)
         width = None if mask is None else tuple(mask.shape)
-        shapes.append(PassShapes(past, num_new, *(tuple(tap[0].shape) for tap in (queries, keys, weights)), width))
+        shapes.append(PassShapes(past, num_new, *(tuple(tap[0].shape) for tap in taps), width))
     return shapes
 
 

@@ -1,10 +1,13 @@
 """What the pictures of "What attention reads" take: plain values, made from the experiments."""
 
 import base64
+from collections.abc import Generator
+from math import isnan
 
 import numpy as np
 from torch import Tensor
 
+from playground.numbers import plain
 from playground.tabs.inside_the_cache.attention import (
     TIMES_INFINITY,
     TIMES_ZERO,
@@ -15,7 +18,8 @@ from playground.tabs.inside_the_cache.attention import (
     pass_shapes,
     sink_shares,
 )
-from playground.tabs.inside_the_cache.values import Text
+from playground.tabs.inside_the_cache.question import Text
+from playground.words import told
 
 MATRIX_ROWS = 96  # the last ones; more would be too small to see and slow to send
 
@@ -43,64 +47,80 @@ def sinks_value(text: Text, weights: Tensor) -> dict | None:
     shares = sink_shares(weights[:, :, first_row - length :])[text.layer].tolist()
     even = even_share(first_row, length)
     rows = [
-        {"label": f"head {head + 1}", "share": share, "text": f"{100 * share:.1f} %", "kind": "kept"}
-        for head, share in enumerate(shares)
+        {
+            "label": told("inside_the_cache.head", number=head),
+            "share": share,
+            "text": told("inside_the_cache.number.percent", share=share),
+            "kind": "kept",
+        }
+        for head, share in enumerate(shares, 1)
     ]
-    num_above = sum(share > even for share in shares)
-    note = (
-        f"{num_above} of {len(shares)} heads of this layer give it more than {100 * even:.1f} %, its share if all were "
-        f"read alike. Mean over rows {first_row} to {length - 1}."
-    )
     return {
-        "groups": [{"title": f"Weight on “{text.labels[0]}”, layer {text.layer + 1}", "rows": rows, "mark": even}],
-        "note": note,
+        "groups": [
+            {
+                "title": told("inside_the_cache.sinks.title", token=text.labels[0], layer=text.layer + 1),
+                "rows": rows,
+                "mark": even,
+            }
+        ],
+        "note": told(
+            "inside_the_cache.sinks.note",
+            above=sum(share > even for share in shares),
+            heads=len(shares),
+            even=even,
+            first=first_row,
+            last=length - 1,
+        ),
     }
 
 
-def shapes_value(text: Text) -> dict | None:
+def shapes_value(text: Text) -> Generator[None, None, dict | None]:
     """For table.js: a prefill, a chunk and a decode step of this very text, shapes read from the tensors."""
     model, ids = text.loaded.model, text.stored_ids
     if len(ids) < 4:
         return None
     chunk = min(4, len(ids) - 2)
-    splits = [len(ids) - chunk - 1, chunk, 1]
     need = mask_need(model, ids, chunk)
-    names = ("prefill", f"chunk of {chunk}", "decode step")
+    yield
+    shapes = pass_shapes(model, ids, [len(ids) - chunk - 1, chunk, 1])
     rows = [
         [
-            name,
-            _shape(one.queries),
-            _shape(one.keys),
-            _shape(one.weights),
-            _shape(one.mask) if one.mask else "none needed",
+            told(f"inside_the_cache.shapes.{name}", tokens=one.new),
+            *(_product(shape) for shape in (one.queries, one.keys, one.weights)),
+            _product(one.mask) if one.mask else told("inside_the_cache.shapes.no_mask"),
         ]
-        for name, one in zip(names, pass_shapes(model, ids, splits), strict=True)
+        for name, one in zip(("prefill", "chunk", "decode_step"), shapes, strict=True)
     ]
-    note = (
-        f"Without the mask the last logits change by {need.decode_step:.1g} for a decode step, "
-        f"and by {need.chunk:.2g} for a chunk of {need.chunk_length}."
-    )
-    columns = ["", "queries (1, heads, new, size)", "keys (1, KV heads, past + new, size)", "weights", "mask"]
-    return {"columns": columns, "rows": rows, "note": note}
+    return {
+        "columns": ["", *(told(f"inside_the_cache.shapes.{name}") for name in ("queries", "keys", "weights", "mask"))],
+        "rows": rows,
+        "note": told(
+            "inside_the_cache.shapes.note", decode_step=need.decode_step, chunk=need.chunk, tokens=need.chunk_length
+        ),
+    }
 
 
-def _shape(shape: tuple[int, ...]) -> str:
-    return " × ".join(str(length) for length in shape)
+def _product(shape: tuple[int, ...]) -> str:
+    return " × ".join(map(plain, shape))
 
 
-def mask_value(text: Text) -> dict:
+def mask_value(text: Text) -> dict | None:
     """For mask.js: what the two wrong masks would do to one row of the model's own scores."""
     ids = text.stored_ids
     if len(ids) < 3:
-        return {"own": ""}  # nothing, or next to nothing, to hide
+        return None  # nothing, or next to nothing, to hide
     num_rows = min(len(ids), MATRIX_ROWS)
     row = len(ids) - 1 - num_rows // 2
     scores = attention_scores(text.loaded.model, ids, num_rows)[text.layer, 0, row - len(ids)]
     masked = mask_row(scores.tolist(), [position > row for position in range(len(ids))])
-    broken = masked.leak(TIMES_INFINITY)
-    infinity = "breaks the row (NaN)" if broken != broken else "happens to work"
+    works = "broken" if isnan(masked.leak(TIMES_INFINITY)) else "lucky"
     return {
-        "own": f"The model's own scores of “{text.labels[row]}” (position {row}, layer {text.layer + 1}, head 1): "
-        f"multiplying by 0 would give {100 * masked.leak(TIMES_ZERO):.0f} % of the weight to the {len(ids) - row - 1} "
-        f"tokens after it; multiplying by −∞ {infinity}."
+        "own": told(
+            f"inside_the_cache.mask.own.{works}",
+            token=text.labels[row],
+            position=row,
+            layer=text.layer + 1,
+            leak=masked.leak(TIMES_ZERO),
+            hidden=len(ids) - row - 1,
+        )
     }

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 import pandas as pd
 import torch
@@ -29,27 +30,24 @@ class CacheSize:
 
     @property
     def factors(self) -> list[tuple[str, int]]:
-        return [
-            ("K and V", 2),
-            ("layers", self.layers),
-            ("KV heads", self.kv_heads),
-            ("head size", self.head_dim),
-            ("bytes per number", self.bytes_per_number),
-            ("tokens", self.tokens),
-        ]
+        """By the names of inside_the_cache.factor in the catalogue."""
+        return [("keys_and_values", 2), *vars(self).items()]
 
     @property
     def num_bytes(self) -> int:
-        return 2 * self.layers * self.kv_heads * self.head_dim * self.bytes_per_number * self.tokens
+        return prod(factor for _, factor in self.factors)
 
 
 def ghost_sizes(config: ModelConfig, tokens: int, bytes_per_number: int = 4) -> dict[str, CacheSize]:
-    """What the same text would take under another choice. Quantizers' scales, a few percent, are left out."""
+    """What the same text would take under another choice, by the names of inside_the_cache.ghost in the catalogue.
+
+    Quantizers' scales, a few percent, are left out.
+    """
     own = {"bytes_per_number": bytes_per_number}
     ghosts = {}
     if config.num_heads > config.num_kv_heads:
-        ghosts[f"all {config.num_heads} heads"] = CacheSize.of(config, tokens, kv_heads=config.num_heads, **own)
-    for size, name in ((2, "16 bit"), (1, "8 bit")):
+        ghosts["all_heads"] = CacheSize.of(config, tokens, kv_heads=config.num_heads, **own)
+    for size, name in ((2, "two_bytes"), (1, "one_byte")):
         if size < bytes_per_number:
             ghosts[name] = CacheSize.of(config, tokens, bytes_per_number=size)
     return ghosts

@@ -3,125 +3,176 @@
 
 import { layerChips } from "../../page/js/chips.js";
 import { node, say, set } from "../../page/js/svg.js";
+import * as words from "../../page/js/words.js";
+import { bytesOf, sheetOf, shortened } from "./canvas.js";
 
 const ROW = 22,
   LABEL = 112,
   HEAD = 24,
   GAP = 6;
 
+/** @typedef {"keys" | "values"} Name */
+
+/**
+ * @typedef {object} Kept  one layer's, as heat_value makes them
+ * @property {number} layer
+ * @property {number} num_layers
+ * @property {number} num_heads
+ * @property {number} head_dim
+ * @property {number} prompt_length
+ * @property {number} first_row  of a long text only the last rows are sent
+ * @property {string[]} labels  of the rows sent
+ * @property {Record<Name, number>} largest
+ * @property {Int8Array} keys  (rows, heads, head size), 127 for the largest
+ * @property {Int8Array} values
+ */
+
+/**
+ * One of the two maps at one step.
+ * @typedef {object} Look
+ * @property {Kept} value
+ * @property {Name} name
+ * @property {number} numStored  of the rows sent
+ * @property {number} firstNew  the first row that the step added
+ * @property {number} width  in pixels
+ * @property {number} cell  width of a number, in pixels
+ */
+
+/** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
   const layers = layerChips(element, api.store);
   const pictures = node("div.heat-pair", {}, element);
-  const hover = node("p.note", {}, element);
-  const maps = ["keys", "values"].map((name) => makeMap(pictures, name, (words) => say(hover, words)));
+  const note = node("p.note", {}, element);
+  const maps = [
+    makeMap(pictures, "keys", words.say("inside_the_cache.heat.keys"), note),
+    makeMap(pictures, "values", words.say("inside_the_cache.heat.values"), note),
+  ];
+  /** @type {Kept | null} */
   let value = null;
 
-  function draw(state) {
+  /** @param {import("../../page/js/types.js").State} state */
+  function draw({ step }) {
     element.classList.toggle("is-empty", !value);
     if (!value) return;
-    layers.draw(value.num_layers, value.layer);
-    const step = Math.min(state.step ?? 0, value.first_row + value.labels.length - value.prompt_length);
-    const total = value.prompt_length + step; // tokens in the cache; of a long text the first rows are not shown
-    const numStored = Math.max(0, total - value.first_row);
-    for (const map of maps) map.draw(value, numStored, step > 0 ? Math.max(0, numStored - 1) : 0);
-    say(
-      hover,
-      `Layer ${value.layer + 1}: ${total} rows of ${value.num_heads} heads × ${value.head_dim} numbers, twice. ` +
-        "Colour: above 0; grey: below 0.",
-    );
+    const { layer, num_layers, num_heads, head_dim } = value;
+    layers.draw(num_layers, layer);
+    const { total, numStored, firstNew } = rowsAt(value, step);
+    for (const map of maps) map.draw(value, numStored, firstNew);
+    const facts = { layer: layer + 1, rows: total, heads: num_heads, size: head_dim };
+    say(note, words.say("inside_the_cache.heat.summary", facts));
   }
 
   return {
     reads: ["step", "dark"],
     update(next) {
-      value = next?.keys ? decode(next) : null;
+      value = next?.keys ? { ...next, keys: numbersOf(next.keys), values: numbersOf(next.values) } : null;
       draw(api.store.get());
     },
     draw,
   };
 }
 
-function decode(value) {
-  const numbers = (text) => Int8Array.from(atob(text), (letter) => letter.charCodeAt(0));
-  return { ...value, keys: numbers(value.keys), values: numbers(value.values) };
+/** @param {string} base64 */
+const numbersOf = (base64) => new Int8Array(bytesOf(base64).buffer);
+
+/** How many tokens are in the cache at a step, how many of the rows sent are, and the first that the step added.
+ * @param {Pick<Kept, "first_row" | "labels" | "prompt_length">} value @param {number} step */
+export function rowsAt({ first_row, labels, prompt_length }, step) {
+  const total = Math.min(prompt_length + step, first_row + labels.length);
+  const numStored = Math.max(0, total - first_row);
+  return { total, numStored, firstNew: step > 0 ? Math.max(0, numStored - 1) : 0 };
 }
 
-function makeMap(parent, name, tell) {
+/** @param {HTMLElement} parent @param {Name} name @param {string} title @param {HTMLElement} note says what the pointer is on */
+function makeMap(parent, name, title, note) {
   const block = node("div.heat", {}, parent);
-  node(`h3.is-${name}`, {}, block, name === "keys" ? "Keys" : "Values");
+  const heading = node("h3", {}, block, title);
+  heading.classList.add(`is-${name}`);
   const scroller = node("div.heat-scroll", { tabindex: 0 }, block);
   const canvas = node("canvas", { role: "img" }, scroller);
+  /** Of the last drawing: turns a pointer into a number. @type {Look | null} */
   let shown = null;
-  let before = -1;
 
   canvas.addEventListener("pointermove", (event) => {
-    if (shown) tell(describe(shown, event.offsetX, event.offsetY));
+    const told = shown && pointedAt(shown, event.offsetX, event.offsetY);
+    say(note, told ? words.say(told) : "");
   });
 
-  function draw(value, numStored, firstNew) {
-    const width = block.clientWidth - 12;
-    if (width <= 0) return;
-    const cells = value[name],
-      columns = value.num_heads * value.head_dim;
-    const cell = (width - LABEL - GAP * (value.num_heads - 1)) / columns;
-    shown = { value, cells, columns, cell, numStored, largest: value.largest[name] };
-    paint(canvas, shown, width, firstNew, name);
-    set(canvas, { "aria-label": `${name} of layer ${value.layer + 1}, ${numStored} tokens` });
-    if (before !== numStored) scroller.scrollTop = HEAD + numStored * ROW - scroller.clientHeight;
-    before = numStored;
-  }
-  return { draw };
+  return {
+    /** @param {Kept} value @param {number} numStored @param {number} firstNew */
+    draw(value, numStored, firstNew) {
+      const width = block.clientWidth - 12;
+      if (width <= 0) return;
+      const before = shown?.numStored;
+      shown = { value, name, numStored, firstNew, width, cell: cellWidth(value, width) };
+      paint(canvas, shown);
+      const facts = { layer: value.layer + 1, tokens: numStored };
+      set(canvas, { "aria-label": words.say(`inside_the_cache.heat.picture.${name}`, facts) });
+      if (before !== numStored) scroller.scrollTop = HEAD + numStored * ROW - scroller.clientHeight;
+    },
+  };
 }
 
-function paint(canvas, shown, width, firstNew, name) {
-  const { value, cells, columns, cell, numStored } = shown;
-  const style = getComputedStyle(canvas),
-    colour = (variable) => style.getPropertyValue(variable).trim();
-  const height = HEAD + value.labels.length * ROW,
-    scale = window.devicePixelRatio || 1;
-  set(canvas, { width: Math.round(width * scale), height: Math.round(height * scale) });
-  canvas.style.width = `${width}px`;
-  canvas.style.height = `${height}px`;
-  const ink = canvas.getContext("2d");
-  ink.scale(scale, scale);
-  const above = colour(name === "keys" ? "--key" : "--value"),
-    below = colour("--muted");
-  ink.font = '15px "DejaVu Sans Mono", monospace';
-  ink.textBaseline = "middle";
+/** @param {Kept} value @param {number} width */
+export function cellWidth({ num_heads, head_dim }, width) {
+  return (width - LABEL - GAP * (num_heads - 1)) / (num_heads * head_dim);
+}
+
+/** Where a column begins, in pixels. @param {Look} look @param {number} column */
+const leftOf = ({ value, cell }, column) => LABEL + column * cell + GAP * Math.floor(column / value.head_dim);
+
+/** @param {HTMLCanvasElement} canvas @param {Look} look */
+function paint(canvas, look) {
+  const { value, numStored, firstNew, width } = look;
+  const sheet = sheetOf(canvas, width, HEAD + value.labels.length * ROW);
+  const { ink, colour, font } = sheet;
+  ink.font = `15px ${font}`;
   ink.fillStyle = colour("--muted");
-  for (let head = 0; head < value.num_heads; head += 1)
-    ink.fillText(`head ${head + 1}`, left(shown, head * value.head_dim), HEAD / 2);
-  value.labels.forEach((label, row) => {
-    const top = HEAD + row * ROW;
-    const isStored = row < numStored;
-    ink.globalAlpha = isStored ? 1 : 0.35;
-    ink.fillStyle = row >= firstNew && isStored ? colour("--accent") : colour("--ink");
-    ink.fillText(label.length > 11 ? `${label.slice(0, 10)}…` : label, 4, top + ROW / 2);
-    if (!isStored) return;
-    for (let column = 0; column < columns; column += 1) {
-      const number = cells[row * columns + column] / 127;
-      ink.globalAlpha = Math.sqrt(Math.abs(number)); // small numbers stay visible
-      ink.fillStyle = number > 0 ? above : below;
-      ink.fillRect(left(shown, column), top + 1, cell + 0.3, ROW - 2);
-    }
-  });
+  for (let head = 0; head < value.num_heads; head += 1) {
+    const name = words.say("inside_the_cache.head", { number: head + 1 });
+    ink.fillText(name, leftOf(look, head * value.head_dim), HEAD / 2);
+  }
+  for (let row = 0; row < value.labels.length; row += 1) paintRow(sheet, look, row);
   ink.globalAlpha = 1;
   ink.strokeStyle = colour("--accent");
   ink.lineWidth = 2.5;
   ink.strokeRect(1.5, HEAD + firstNew * ROW, width - 3, (numStored - firstNew) * ROW);
 }
 
-const left = ({ value, cell }, column) => LABEL + column * cell + GAP * Math.floor(column / value.head_dim);
+/** @param {import("./canvas.js").Sheet} sheet @param {Look} look @param {number} row */
+function paintRow({ ink, colour }, look, row) {
+  const { value, name, numStored, firstNew, cell } = look;
+  const top = HEAD + row * ROW;
+  const isStored = row < numStored;
+  ink.globalAlpha = isStored ? 1 : 0.35;
+  ink.fillStyle = colour(isStored && row >= firstNew ? "--accent" : "--ink");
+  ink.fillText(shortened(value.labels[row]), 4, top + ROW / 2);
+  if (!isStored) return;
+  const [above, below] = [colour("--above"), colour("--below")];
+  const columns = value.num_heads * value.head_dim;
+  for (let column = 0; column < columns; column += 1) {
+    const number = value[name][row * columns + column] / 127;
+    ink.globalAlpha = Math.sqrt(Math.abs(number)); // small numbers stay visible
+    ink.fillStyle = number > 0 ? above : below;
+    ink.fillRect(leftOf(look, column), top + 1, cell + 0.3, ROW - 2);
+  }
+}
 
-function describe({ value, cells, columns, cell, numStored, largest }, x, y) {
+/** What the pointer at this pixel is on. @param {Look} look @param {number} x @param {number} y
+ * @returns {import("../../page/js/words.js").Told | null} */
+export function pointedAt({ value, name, cell, numStored }, x, y) {
   const row = Math.floor((y - HEAD) / ROW);
-  if (row < 0 || row >= value.labels.length) return "";
-  const token = `position ${row + value.first_row}, “${value.labels[row]}”`;
-  if (row >= numStored) return `${token}: not in the cache at this step`;
-  const headWidth = value.head_dim * cell + GAP,
-    head = Math.floor((x - LABEL) / headWidth);
-  const dimension = Math.floor((x - LABEL - head * headWidth) / cell);
-  if (head < 0 || head >= value.num_heads || dimension >= value.head_dim) return token;
-  const number = (cells[row * columns + head * value.head_dim + dimension] / 127) * largest;
-  return `${token}, head ${head + 1}, number ${dimension + 1}: ≈ ${number.toFixed(2)}`;
+  if (row < 0 || row >= value.labels.length) return null;
+  const facts = { position: row + value.first_row, token: value.labels[row] };
+  if (row >= numStored) return { key: "inside_the_cache.heat.later", facts };
+  const headWidth = value.head_dim * cell + GAP;
+  const head = Math.floor((x - LABEL) / headWidth);
+  const place = Math.floor((x - LABEL - head * headWidth) / cell);
+  if (head < 0 || head >= value.num_heads || place >= value.head_dim)
+    return { key: "inside_the_cache.heat.token", facts };
+  const number = value[name][(row * value.num_heads + head) * value.head_dim + place] / 127;
+  return {
+    key: "inside_the_cache.heat.number",
+    facts: { ...facts, head: head + 1, place: place + 1, number: number * value.largest[name] },
+  };
 }

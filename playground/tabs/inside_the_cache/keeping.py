@@ -1,9 +1,10 @@
 """Why keys and values may be kept: what changes them, and what does not.
 
+An experiment that runs the model several times stops between its passes, so that others may use the model.
 Shapes: L layers, KV key/value heads, T tokens, D head size.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -14,6 +15,7 @@ from playground.engine.model import Transformer
 from playground.engine.work import ROUNDING
 from playground.models.altered import unmasked, with_scaled_feed_forward
 from playground.tabs.inside_the_cache.growth import stored_rows
+from playground.words import say
 
 CHANGED, UNMASKED, EARLY, APPENDED, FED_ON, SCALED = "changed", "unmasked", "early", "appended", "fed_on", "scaled"
 MOST_ADDED = 8  # tokens
@@ -46,8 +48,8 @@ class Change:
 @torch.no_grad()
 def changes(
     model: Transformer, token_ids: Sequence[int], position: int, new_id: int, early_id: int, factor: float = 1.5
-) -> list[Change]:
-    """Six experiments on one text of at least two tokens that leaves the model room for one more.
+) -> Generator[None, None, list[Change]]:
+    """Six experiments on one text of at least two tokens; four, where it leaves the model no room for one more.
 
     CHANGED: `new_id` stands at `position`, which is 1 or later. UNMASKED: the same where every token reads every other.
     EARLY: `early_id` stands at position 1. APPENDED: the last eight tokens once more, or as many as there are and as
@@ -57,25 +59,42 @@ def changes(
     ids, changed, early = (list(token_ids) for _ in range(3))
     length, room = len(ids), model.config.max_positions - len(ids)
     if not 1 <= position < length:
-        raise ValueError(f"the changed position must lie from 1 to {length - 1}, got {position}")
-    if room < 1:
-        raise ValueError(f"no token can be added to {length} in a context of {model.config.max_positions}")
+        raise ValueError(say("inside_the_cache.problem.position", last=length - 1, got=position))
     changed[position], early[1] = new_id, early_id
-    added = ids[-MOST_ADDED:][:room]
     cache = KVCache.of(model)
     model(torch.tensor([ids], device=model.device), cache, last_only=True)
     before = _copies(cache)
+    yield
+    with_changed = largest_change(before, stored_rows(model, changed))
+    yield
+    unmasked_before = stored_rows(unmasked(model), ids)
+    yield
+    with_unmasked = largest_change(unmasked_before, stored_rows(unmasked(model), changed))
+    yield
+    with_early = largest_change(before, stored_rows(model, early))
+    yield
+    with_more = _with_more(model, ids, ids[-MOST_ADDED:][:room], cache)
+    yield
+    with_scaled = largest_change(before, stored_rows(with_scaled_feed_forward(model, 0, factor), ids))
+    return [
+        Change(CHANGED, position, with_changed),
+        Change(UNMASKED, position, with_unmasked),
+        Change(EARLY, 1, with_early),
+        *with_more,
+        Change(SCALED, length, with_scaled),
+    ]
+
+
+def _with_more(model: Transformer, ids: list[int], added: list[int], cache: KVCache) -> list[Change]:
+    """APPENDED and FED_ON; `cache` holds `ids`. None where no token can be added."""
+    if not added:
+        return []
+    before = _copies(cache)
     model(torch.tensor([added], device=model.device), cache, last_only=True)
-    open_model, scaled = unmasked(model), with_scaled_feed_forward(model, 0, factor)
-    with_open = largest_change(stored_rows(open_model, ids), stored_rows(open_model, changed))
     anew, rounding = stored_rows(model, ids + added), ROW_ROUNDING * ROUNDING[model.embedding.dtype]
     return [
-        Change(CHANGED, position, largest_change(before, stored_rows(model, changed))),
-        Change(UNMASKED, position, with_open),
-        Change(EARLY, 1, largest_change(before, stored_rows(model, early))),
-        Change(APPENDED, length, largest_change(before, anew), rounding, len(added)),
-        Change(FED_ON, length, largest_change(before, _copies(cache)), num_added=len(added)),
-        Change(SCALED, length, largest_change(before, stored_rows(scaled, ids))),
+        Change(APPENDED, len(ids), largest_change(before, anew), rounding, len(added)),
+        Change(FED_ON, len(ids), largest_change(before, _copies(cache)), num_added=len(added)),
     ]
 
 
@@ -119,22 +138,28 @@ class SwappedCache:
 @torch.no_grad()
 def swap_caches(
     model: Transformer, past_ids: Sequence[int], next_ids: Sequence[int], source: int, targets: Sequence[Sequence[int]]
-) -> list[SwappedCache]:
+) -> Generator[None, None, list[SwappedCache]]:
     """Stores the past, puts layer `source`'s keys and values of it into other layers, feeds the next tokens.
 
     One result for each list of layers in `targets`.
     """
     if not past_ids or not next_ids:
-        raise ValueError("at least two tokens are needed: one to store, one to read it")
+        raise ValueError(say("inside_the_cache.problem.two_tokens"))
     past, following = (torch.tensor([list(ids)], device=model.device) for ids in (past_ids, next_ids))
     cache = KVCache.of(model)
     anew = model(torch.cat([past, following], 1), cache)[0, -len(next_ids) :].float()
+    yield
     cache.reset()
     model(past, cache, last_only=True)
+    yield
     swapped = [cache.clone() for _ in targets]
     for other, layers in zip(swapped, targets, strict=True):
         for layer in layers:
             other.layers[layer] = cache.clone().layers[source]
-    own, *others = (model(following, kept)[0].float() for kept in (cache, *swapped))
+    logits = []
+    for kept in (cache, *swapped):
+        logits.append(model(following, kept)[0].float())
+        yield
+    own, *others = logits
     rounding = float((own - anew).abs().max())
-    return [SwappedCache(own, logits, rounding) for logits in others]
+    return [SwappedCache(own, other, rounding) for other in others]

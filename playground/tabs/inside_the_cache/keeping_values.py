@@ -1,13 +1,15 @@
 """What the pictures of "Why it may be kept" take: plain values, made from the experiments."""
 
+from collections.abc import Generator
+
 import torch
 from torch import Tensor
 
 from playground.engine.kv_cache import KVCache
-from playground.page.lesson import Section
 from playground.tabs.inside_the_cache.keeping import Change, SwappedCache, changes, swap_caches
-from playground.tabs.inside_the_cache.values import Text
+from playground.tabs.inside_the_cache.question import Text
 from playground.tabs.inside_the_cache.walk import walk_token
+from playground.words import told
 
 WALKED_POSITION = 1  # the second token
 
@@ -22,14 +24,16 @@ def likeliest_other(text: Text, position: int) -> int:
     return int(logits.argmax())
 
 
-def changes_value(text: Text, words: dict[str, Section]) -> dict:
+def changes_value(text: Text) -> Generator[None, None, dict]:
     """For changes.js."""
-    replacement, second = (likeliest_other(text, position) for position in (text.position, 1))
-    made = changes(text.loaded.model, text.stored_ids, text.position, replacement, second)
+    replacement = likeliest_other(text, text.position)
+    yield
+    early = likeliest_other(text, 1)
+    made = yield from changes(text.loaded.model, text.stored_ids, text.position, replacement, early)
     maps = [
         {
-            "title": words[change.name].title,
-            "text": words[change.name].text + f" Tokens added: {change.num_added}." * bool(change.num_added),
+            "title": told(f"inside_the_cache.change.{change.name}.title"),
+            "text": told(f"inside_the_cache.change.{change.name}.text", added=change.num_added),
             "verdict": verdict(change),
             "is_zero": max(change.earlier) <= change.rounding,
             "rounding": change.rounding,
@@ -47,67 +51,70 @@ def changes_value(text: Text, words: dict[str, Section]) -> dict:
     }
 
 
-def verdict(change: Change) -> str:
+def verdict(change: Change) -> dict:
     """One line that says how far the rows of unchanged tokens moved."""
     largest = max(change.earlier)
     if largest == 0:
-        return "Earlier keys and values: changed by exactly 0"
+        return told("inside_the_cache.verdict.zero")
     if largest <= change.rounding:
-        return f"Earlier keys and values: at most {largest:.0e}, rounding"
+        return told("inside_the_cache.verdict.rounding", largest=largest)
     first = next(layer for layer, moved in enumerate(change.earlier) if moved > change.rounding)
-    return f"Earlier keys and values: moved by up to {largest:.2g}, from layer {first + 1} on"
+    return told("inside_the_cache.verdict.moved", largest=largest, layer=first + 1)
 
 
-def swap_value(text: Text) -> dict | None:
+def swap_value(text: Text) -> Generator[None, None, dict | None]:
     """For bars.js: the answer read again, layer 2 and then every layer with layer 1's keys and values of the prompt."""
     model = text.loaded.model
     if model.config.num_layers < 2:
         return None
     num_past = max(1, len(text.prompt_ids) - 1)  # the prompt's last token is fed: it chooses the first of the answer
     past, following = text.stored_ids[:num_past], text.stored_ids[num_past:]
-    one, all_ = swap_caches(model, past, following, 0, [[1], range(1, model.config.num_layers)])
-    step = all_.worst_step
+    second, every = yield from swap_caches(model, past, following, 0, [[1], range(1, model.config.num_layers)])
+    step = every.worst_step
     groups = [
-        _best_tokens(text, "Each layer reads its own", one.logits[step], "kept"),
-        _best_tokens(text, f"Layer 2 reads layer 1's. {_how_far(one)}", one.swapped_logits[step], "off"),
-        _best_tokens(text, f"Every layer reads layer 1's. {_how_far(all_)}", all_.swapped_logits[step], "off"),
+        _best_tokens(text, told("inside_the_cache.swap.own"), second.logits[step], "kept"),
+        _best_tokens(text, _how_far("second", second), second.swapped_logits[step], "off"),
+        _best_tokens(text, _how_far("every", every), every.swapped_logits[step], "off"),
     ]
-    note = (
-        f"The token after “{text.labels[num_past + step]}”, the step that suffers most. For comparison: its own cache "
-        f"against no cache at all changes a logit by {one.rounding:.0e} at most."
-    )
+    note = told("inside_the_cache.swap.note", token=text.labels[num_past + step], rounding=second.rounding)
     return {"groups": groups, "note": note}
 
 
-def _how_far(swapped: SwappedCache) -> str:
-    others, steps = swapped.other_choices, len(swapped.logits)
-    return f"Logits move by up to {swapped.largest_difference:.1f}; {others} of {steps} steps prefer another token."
+def _how_far(layers: str, swapped: SwappedCache) -> dict:
+    return told(
+        f"inside_the_cache.swap.{layers}",
+        difference=swapped.largest_difference,
+        others=swapped.other_choices,
+        steps=len(swapped.logits),
+    )
 
 
-def _best_tokens(text: Text, title: str, logits: Tensor, kind: str) -> dict:
+def _best_tokens(text: Text, title: dict, logits: Tensor, kind: str) -> dict:
     best = logits.softmax(-1).topk(3)
     rows = [
-        {"label": text.loaded.tokenizer.label(token_id), "share": prob, "text": f"{100 * prob:.1f} %", "kind": kind}
+        {
+            "label": text.loaded.tokenizer.label(token_id),
+            "share": prob,
+            "text": told("inside_the_cache.number.percent", share=prob),
+            "kind": kind,
+        }
         for prob, token_id in zip(best.values.tolist(), best.indices.tolist(), strict=True)
     ]
     return {"title": title, "rows": rows}
 
 
-def walk_value(text: Text, words: dict[str, Section]) -> dict:
+def walk_value(text: Text) -> dict:
     """For stepper.js: the second token through the chosen layer."""
     walk = walk_token(text.loaded.model, text.stored_ids, WALKED_POSITION, text.layer)
     stages = [
         {
             "name": stage.name,
-            "title": words[stage.name].title,
-            "text": words[stage.name].text,
+            "title": told(f"inside_the_cache.walk.{stage.name}.title"),
+            "text": told(f"inside_the_cache.walk.{stage.name}.text", difference=walk.anew_difference),
             "rows": [vars(row) for row in stage.rows],
         }
         for stage in walk.stages
     ]
-    stages[2]["text"] += f" Computed again without a cache they differ by {walk.anew_difference:.0e} at most." * (
-        walk.anew_difference > 0
-    )
     return {
         "position": walk.position,
         "layer": walk.layer,

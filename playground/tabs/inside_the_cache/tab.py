@@ -1,14 +1,14 @@
 """Inside the cache: how it grows, why it may be kept, what attention reads."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import gradio as gr
 
 from playground.page.bar import Page
 from playground.page.lesson import Section, read_lesson
+from playground.page.line import Progress, Work, in_steps
 from playground.page.panel import figure_json, panel, plot_panel
-from playground.page.requests import RequestError
 from playground.tabs.inside_the_cache.attention import attention_weights
 from playground.tabs.inside_the_cache.attention_values import (
     MATRIX_ROWS,
@@ -19,125 +19,133 @@ from playground.tabs.inside_the_cache.attention_values import (
 )
 from playground.tabs.inside_the_cache.figures import allocated_figure, growth_figure, reads_figure
 from playground.tabs.inside_the_cache.growth import cache_growth, stored_rows
-from playground.tabs.inside_the_cache.heads_values import classifier_value, heads_value, training_value
+from playground.tabs.inside_the_cache.growth_values import formula_value, ghost_curves, heat_value
 from playground.tabs.inside_the_cache.keeping_values import changes_value, swap_value, walk_value
+from playground.tabs.inside_the_cache.question import Text, text_of
 from playground.tabs.inside_the_cache.reads import count_reads
-from playground.tabs.inside_the_cache.values import Text, formula_value, ghost_curves, heat_value
+from playground.tabs.inside_the_cache.reads_values import classifier_value, heads_value, training_value
+from playground.words import say
+
+NOTHING = ""  # for a picture that this text is too short for; None would leave the one before it
 
 
 def cache_tab(page: Page) -> None:
     words = read_lesson("inside_the_cache")
-    with gr.Tab("Inside the cache", id="cache"), gr.Tabs(elem_id="cache-tabs"):
-        with gr.Tab("How it grows", id="growth"):
-            _growth_section(page, words)
-        with gr.Tab("Why it may be kept", id="keeping"):
-            _keeping_section(page, words)
-        with gr.Tab("What attention reads", id="attention"):
-            _attention_section(page, words)
-        with gr.Tab("Reads, heads, training", id="more"):
-            _more_section(page, words)
+    sections = {
+        "growth": _growth_section,
+        "keeping": _keeping_section,
+        "attention": _attention_section,
+        "reads": _reads_section,
+    }
+    with gr.Tab(say("inside_the_cache.tab.title"), id="cache"), gr.Tabs(elem_id="cache-tabs"):
+        for name, section in sections.items():
+            with gr.Tab(say(f"inside_the_cache.tab.{name}"), id=name), gr.Column(elem_classes="cache-section"):
+                section(page, words)
 
 
 def _growth_section(page: Page, words: dict[str, Section]) -> None:
-    with gr.Column(elem_classes="cache-section"):
-        source = _source(["layer"], has_steps=True)
-        with gr.Row(elem_classes="cache-board one-one"):
-            with gr.Column(elem_classes="cache-stack"):
-                with _card(words["growth"]):
-                    panel("cache_growth")
-                with _card(words["size"]):
-                    formula = panel("bars", elem_classes=["formula"])
-            with _card(words["heat"]):
-                heat = panel("inside_the_cache/heatmap")
-        with gr.Row(elem_classes="cache-board one-one"):
-            with _card(words["curve"]):
-                curve = plot_panel(elem_id="growth-curve")
-            with _card(words["allocated"]):
-                allocated = plot_panel(elem_id="allocated-curve")
+    source = _source(["layer"], has_steps=True)
+    with gr.Row(elem_classes="cache-board one-one"):
+        with gr.Column(elem_classes="cache-stack"):
+            with _card(words["growth"]):
+                panel("cache_growth")
+            with _card(words["size"]):
+                formula = panel("bars", elem_classes=["formula"])
+        with _card(words["heat"]):
+            heat = panel("inside_the_cache/heatmap")
+    with gr.Row(elem_classes="cache-board one-one"):
+        with _card(words["curve"]):
+            curve = plot_panel(elem_id="growth-curve")
+        with _card(words["allocated"]):
+            allocated = plot_panel(elem_id="allocated-curve")
 
-    _answer(page, source, growth_pictures, [formula, curve, allocated, heat])
+    _answer(page, source, growth_pictures, [heat, formula, curve, allocated])
 
 
-def growth_pictures(text: Text) -> tuple:
+def growth_pictures(text: Text) -> Work:
     """One pass over the text: its rows are what every picture of this part shows."""
     stored, prompt_length = stored_rows(text.loaded.model, text.stored_ids), len(text.prompt_ids)
+    yield heat_value(text, stored), None, None, None
     growing = cache_growth(stored, prompt_length)
-    room = prompt_length + len(text.answer_ids)  # the smallest round buffer that would do
-    static_length = next(length for length in (64, 128, 256, 512, 1024, 2048, room) if length >= room)
-    static = cache_growth(stored, prompt_length, static_length)
     last = growing[growing.step == growing.step.max()]
     tokens = growing.groupby("step").tokens.first().tolist()
-    return (
-        formula_value(text, int(last.filled_bytes.sum())),
-        figure_json(growth_figure(growing, ghost_curves(text, tokens))),
-        figure_json(allocated_figure(growing, static, static_length)),
-        heat_value(text, stored),
-    )
+    curve = growth_figure(growing, ghost_curves(text, tokens))
+    yield None, formula_value(text, int(last.filled_bytes.sum())), figure_json(curve), None
+    num_stored = len(text.stored_ids)
+    lengths = (64, 128, 256, 512, 1024, 2048, num_stored)
+    static_length = next(length for length in lengths if length >= num_stored)  # the smallest round one that would do
+    static = cache_growth(stored, prompt_length, static_length)
+    yield None, None, None, figure_json(allocated_figure(growing, static, static_length))
 
 
 def _keeping_section(page: Page, words: dict[str, Section]) -> None:
-    with gr.Column(elem_classes="cache-section"):
-        source = _source(["layer", "position"])
-        with _card(words["keeping"]):
-            moved = panel("inside_the_cache/changes")
-        with gr.Row(elem_classes="cache-board two-one"):
-            with _card(words["walk"]):
-                walk = panel("inside_the_cache/stepper")
-            with _card(words["swap"]):
-                swap = panel("bars")
+    source = _source(["layer", "position"])
+    with _card(words["keeping"]):
+        moved = panel("inside_the_cache/changes")
+    with gr.Row(elem_classes="cache-board two-one"):
+        with _card(words["walk"]):
+            walk = panel("inside_the_cache/stepper")
+        with _card(words["swap"]):
+            swap = panel("bars")
 
-    _answer(page, source, lambda text: keeping_pictures(text, words), [moved, walk, swap])
+    _answer(page, source, keeping_pictures, [moved, walk, swap])
 
 
-def keeping_pictures(text: Text, words: dict[str, Section]) -> tuple:
+def keeping_pictures(text: Text) -> Work:
     if len(text.stored_ids) < 2:
-        return None, None, None  # cache_source.js says that the text is too short
-    return changes_value(text, words), walk_value(text, words), swap_value(text)
+        yield NOTHING, NOTHING, NOTHING  # source.js says that the text is too short
+        return
+    yield None, walk_value(text), None
+    yield (yield from changes_value(text)), None, None
+    yield None, None, (yield from swap_value(text)) or NOTHING
 
 
 def _attention_section(page: Page, words: dict[str, Section]) -> None:
-    with gr.Column(elem_classes="cache-section"):
-        source = _source(["layer"], has_steps=True)
-        with gr.Row(elem_classes="cache-board two-one"):
-            with _card(words["attention"]):
-                picture = panel("inside_the_cache/attention")
-            with gr.Column(elem_classes="cache-stack"):
-                with _card(words["mask"]):
-                    mask = panel("inside_the_cache/mask")
-                with _card(words["sinks"]):
-                    sinks = panel("bars")
-        with _card(words["shapes"]):
-            shapes = panel("table")
+    source = _source(["layer"], has_steps=True)
+    with gr.Row(elem_classes="cache-board two-one"):
+        with _card(words["attention"]):
+            picture = panel("inside_the_cache/attention")
+        with gr.Column(elem_classes="cache-stack"):
+            with _card(words["mask"]):
+                mask = panel("inside_the_cache/mask")
+            with _card(words["sinks"]):
+                sinks = panel("bars")
+    with _card(words["shapes"]):
+        shapes = panel("table")
 
-    _answer(page, source, attention_pictures, [picture, sinks, shapes, mask])
+    _answer(page, source, attention_pictures, [picture, sinks, mask, shapes])
 
 
-def attention_pictures(text: Text) -> tuple:
+def attention_pictures(text: Text) -> Work:
     weights = attention_weights(text.loaded.model, text.stored_ids, MATRIX_ROWS)
-    return attention_value(text, weights), sinks_value(text, weights), shapes_value(text), mask_value(text)
+    yield attention_value(text, weights), sinks_value(text, weights) or NOTHING, None, None
+    yield None, None, mask_value(text) or NOTHING, None
+    yield None, None, None, (yield from shapes_value(text)) or NOTHING
 
 
-def _more_section(page: Page, words: dict[str, Section]) -> None:
-    with gr.Column(elem_classes="cache-section"):
-        source = _source([])
-        with gr.Row(elem_classes="cache-board one-one"):
-            with _card(words["reads"]):
-                reads = plot_panel(elem_id="reads-curve")
-            with _card(words["heads"]):
-                heads = panel("bars")
-        with gr.Row(elem_classes="cache-board one-one"):
-            with _card(words["classifier"]):
-                classifier = panel("table")
-            with _card(words["training"]):
-                training = panel("table")
+def _reads_section(page: Page, words: dict[str, Section]) -> None:
+    source = _source([])
+    with gr.Row(elem_classes="cache-board one-one"):
+        with _card(words["reads"]):
+            reads = plot_panel(elem_id="reads-curve")
+        with _card(words["heads"]):
+            heads = panel("bars")
+    with gr.Row(elem_classes="cache-board one-one"):
+        with _card(words["classifier"]):
+            classifier = panel("table")
+        with _card(words["training"]):
+            training = panel("table")
 
-    _answer(page, source, more_pictures, [reads, heads, classifier, training])
+    _answer(page, source, reads_pictures, [reads, heads, classifier, training])
 
 
-def more_pictures(text: Text) -> tuple:
-    counts = count_reads(text.loaded.model, text.prompt_ids, text.answer_ids)
-    figure = figure_json(reads_figure(counts, len(text.prompt_ids)))
-    return figure, heads_value(text), classifier_value(text), training_value(text)
+def reads_pictures(text: Text) -> Work:
+    counting = count_reads(text.loaded.model, text.prompt_ids, text.answer_ids)
+    counts = yield from in_steps(counting, of=len(text.answer_ids))  # the whole answer is fed again
+    yield figure_json(reads_figure(counts, len(text.prompt_ids))), None, None, None
+    yield None, (yield from heads_value(text)), None, None
+    yield None, None, (yield from classifier_value(text)), None
+    yield None, None, None, (yield from training_value(text)) or NOTHING
 
 
 def _source(looks_at: list[str], has_steps: bool = False) -> gr.HTML:
@@ -159,40 +167,23 @@ def _card(section: Section) -> gr.Column:
     return card
 
 
-def _answer(page: Page, source: gr.HTML, on_text: Callable[[Text], tuple], outputs: list[gr.HTML]) -> None:
-    """Runs the experiments when the answer, the layer or the token looked at is another one."""
+def _answer(page: Page, source: gr.HTML, pictures: Callable[[Text], Work], outputs: list[gr.HTML]) -> None:
+    """Runs the experiments when the answer, the layer or the token looked at is another one.
 
-    def look(question: Any) -> Iterator[tuple]:
-        pictures = on_text(checked_text(page, question))
-        yield {}, *pictures
+    `pictures` yields a tuple with each output's value, None for those that are not ready: each is sent when it is made.
+    """
 
-    name = f"inside {source._id}"  # each section asks for itself
+    def look(asked: Any) -> Work:
+        made = 0
+        for each in pictures(text_of(page.models, asked)):
+            if not isinstance(each, tuple):
+                yield each
+                continue
+            yield None, *each
+            made += sum(value is not None for value in each)
+            yield Progress(made, len(outputs))
+
+    name = f"inside-{source._id}"  # each section asks for itself
     page.jobs.on(
         source.asked, look, source, [source, *outputs], name=name, long=True, asks=True, trigger_mode="multiple"
     )
-
-
-def checked_text(page: Page, request: dict[str, Any] | None) -> Text:
-    """The browser's request, checked: it comes from outside. RequestError says what is wrong."""
-    request = request if isinstance(request, dict) else {}
-    prompt_ids, answer_ids, name = (request.get(key) for key in ("prompt_ids", "token_ids", "model"))
-    if not (isinstance(prompt_ids, list) and isinstance(answer_ids, list) and prompt_ids and answer_ids):
-        raise RequestError("There is no answer to look into yet: press Generate first.")
-    loaded = page.models.get(name) if isinstance(name, str) else None
-    if loaded is None:
-        raise RequestError("The model of this answer is not loaded: press Generate.")
-    config = loaded.model.config
-    ids = [*prompt_ids, *answer_ids]
-    if not all(type(token_id) is int and 0 <= token_id < config.vocab_size for token_id in ids):
-        raise RequestError(f"Token ids must lie from 0 to {config.vocab_size - 1}.")
-    if len(ids) > config.max_positions:
-        room = f"{config.max_positions:,} positions"
-        raise RequestError(f"The text has {len(ids):,} tokens; the model has {room}.")
-    num_stored = len(ids) - 1
-    layer = _within(request.get("layer"), 0, config.num_layers - 1, default=min(1, config.num_layers - 1))
-    position = _within(request.get("position"), 1, max(1, num_stored - 1), default=max(1, num_stored // 2))
-    return Text(loaded, list(prompt_ids), list(answer_ids), layer, position)
-
-
-def _within(number: Any, low: int, high: int, default: int) -> int:
-    return min(max(number, low), high) if type(number) is int else default

@@ -15,6 +15,7 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.model import Transformer, rms_norm
 from playground.engine.taps import VALUES, tapped
 from playground.tabs.inside_the_cache.growth import stored_rows
+from playground.words import say
 
 CACHE, COMPUTED = "cache", "computed"
 NUM_SHOWN = 6  # numbers of a row that fit on a slide
@@ -32,29 +33,29 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Stage:
+class WalkStage:
     name: str
     rows: list[Row]
 
 
 @dataclass(frozen=True)
-class Walk:
+class LayerWalk:
     """Token `position` (from 0) through layer `layer` (from 0)."""
 
     position: int
     layer: int
-    stages: list[Stage]
+    stages: list[WalkStage]
     anew_difference: float  # the stored rows against the same rows computed again without a cache: largest difference
     output: Tensor  # (C,) what leaves the layer
 
 
 @torch.no_grad()
-def walk_token(model: Transformer, token_ids: Sequence[int], position: int = 1, layer: int = 1) -> Walk:
+def walk_token(model: Transformer, token_ids: Sequence[int], position: int = 1, layer: int = 1) -> LayerWalk:
     """Feeds the tokens before `position` to a cache, then that one token, and writes down what the layer does."""
     if not 1 <= position < len(token_ids):
-        raise ValueError(f"a token with a past is needed: position 1 to {len(token_ids) - 1}, got {position}")
+        raise ValueError(say("inside_the_cache.problem.position", last=len(token_ids) - 1, got=position))
     if not 0 <= layer < model.config.num_layers:
-        raise ValueError(f"layer must lie from 0 to {model.config.num_layers - 1}, got {layer}")
+        raise ValueError(say("inside_the_cache.problem.layer", last=model.config.num_layers - 1, got=layer))
     cache = KVCache.of(model)
     model(torch.tensor([token_ids[:position]], device=model.device), cache, last_only=True)
     with ExitStack() as stack:
@@ -65,7 +66,7 @@ def walk_token(model: Transformer, token_ids: Sequence[int], position: int = 1, 
     anew = stored_rows(model, token_ids[: position + 1])[layer]
     kept = inner["keys"], inner["values"]
     difference = max(float((new - old)[:, :position].abs().max()) for new, old in zip(anew, kept, strict=True))
-    return Walk(position, layer, _stages(position, inner, read, after_attention, output), difference, output)
+    return LayerWalk(position, layer, _stages(position, inner, read, after_attention, output), difference, output)
 
 
 def _finish_layer(model: Transformer, layer: int, inner: dict[str, Tensor]) -> tuple[Tensor, Tensor, Tensor]:
@@ -81,7 +82,7 @@ def _finish_layer(model: Transformer, layer: int, inner: dict[str, Tensor]) -> t
 
 def _stages(
     position: int, inner: dict[str, Tensor], read: Tensor, after_attention: Tensor, output: Tensor
-) -> list[Stage]:
+) -> list[WalkStage]:
     def row(what: str, numbers: Tensor, source: str = COMPUTED, at: int = position, length: int | None = None) -> Row:
         return Row(what, at, source, numbers[:NUM_SHOWN].tolist(), length or numbers.numel())
 
@@ -95,12 +96,12 @@ def _stages(
     ]
     query = row("query", queries[0, 0], length=queries.shape[0] * queries.shape[2])
     return [
-        Stage("arrive", [row("vector", inner["hidden"][0])]),
-        Stage("project", [query, *own]),
-        Stage("fetch", stored),
-        Stage("score", [Row("scores", position, COMPUTED, inner["scores"][0, 0].tolist(), position + 1)]),
-        Stage("weigh", [Row("weights", position, COMPUTED, inner["weights"][0, 0].tolist(), position + 1)]),
-        Stage("mix", [row("read", read[0], length=read.numel()), row("vector", after_attention)]),
-        Stage("feed_forward", [row("vector", output)]),
-        Stage("keep", own),
+        WalkStage("arrive", [row("vector", inner["hidden"][0])]),
+        WalkStage("project", [query, *own]),
+        WalkStage("fetch", stored),
+        WalkStage("score", [Row("scores", position, COMPUTED, inner["scores"][0, 0].tolist(), position + 1)]),
+        WalkStage("weigh", [Row("weights", position, COMPUTED, inner["weights"][0, 0].tolist(), position + 1)]),
+        WalkStage("mix", [row("read", read[0], length=read.numel()), row("vector", after_attention)]),
+        WalkStage("feed_forward", [row("vector", output)]),
+        WalkStage("keep", own),
     ]

@@ -5,89 +5,98 @@ import { download } from "../../page/js/download.js";
 import { plotly } from "../../page/js/plotly.js";
 import { openRun, show } from "../../page/js/run_data.js";
 import { node, say, set } from "../../page/js/svg.js";
+import * as words from "../../page/js/words.js";
+
+/** @typedef {import("../../page/js/types.js").PanelApi} PanelApi */
 
 const PICTURE = { width: 1280, height: 900, scale: 2 };
 
+/** What the buttons save. Each returns what there is to say. @type {Record<string, (api: PanelApi) => Promise<string>>} */
+const SAVES = {
+  table: ({ server, store }) =>
+    saveText(store, "csv", "text/csv", ({ id, params }) => server.table({ run: id, params })),
+  run: ({ server, store }) => saveText(store, "json", "application/json", ({ id }) => server.recording({ run: id })),
+  png: (api) => savePicture(api, "png"),
+  svg: (api) => savePicture(api, "svg"),
+};
+
+/** @param {HTMLElement} element @param {PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
   const row = node("div.exports", {}, element);
-  node("span.note", {}, row, "Take this run with you");
-  const saves = [
-    ["Table (CSV)", saveTable],
-    ["Run (JSON)", saveRun],
-    ["Picture (PNG)", () => savePicture("png")],
-    ["Picture (SVG)", () => savePicture("svg")],
-  ].map(([name, save]) => {
-    const button = node("button.small-button", { type: "button", disabled: "" }, row, name);
-    button.addEventListener("click", () => attempt(save));
+  node("span.note", {}, row, words.say("one_answer.exports.title"));
+  const saves = Object.entries(SAVES).map(([key, save]) => {
+    const attributes = { type: "button", disabled: "" };
+    const button = node("button.small-button", attributes, row, words.say(`one_answer.exports.${key}`));
+    button.addEventListener("click", () => attempt(() => save(api)));
     return button;
   });
-  const file = node(
-    "input",
-    { type: "file", accept: ".json,application/json", hidden: "", "aria-label": "A recorded run" },
-    row,
-  );
-  const open = node("button.small-button", { type: "button" }, row, "Open a run …");
+  const label = words.say("one_answer.exports.file");
+  const accept = ".json,application/json";
+  const file = node("input", { type: "file", accept, hidden: "", "aria-label": label }, row);
+  const open = node("button.small-button", { type: "button" }, row, words.say("one_answer.exports.open"));
   const status = node("span.note", { role: "status", "aria-live": "polite" }, row);
   open.addEventListener("click", () => file.click());
-  file.addEventListener("change", () => attempt(openFile));
+  file.addEventListener("change", () => {
+    const [chosen] = file.files ?? [];
+    file.value = "";
+    if (chosen) attempt(() => openFile(api, chosen));
+  });
 
+  /** @param {() => Promise<string>} act */
   async function attempt(act) {
     try {
       say(status, "");
-      say(status, (await act()) ?? "");
+      say(status, await act());
     } catch (error) {
       console.warn(error);
-      say(status, "The server did not answer. Is it still running?");
+      say(status, words.say("one_answer.exports.no_server"));
     }
   }
 
-  async function saveTable() {
-    const { run, params } = api.store.get();
-    const reply = await api.server.table({ run: run.id, params });
-    return saved(reply, `answer-${run.id}.csv`, "text/csv");
-  }
+  return {
+    reads: ["run"],
+    draw({ run }) {
+      for (const button of saves) set(button, { disabled: run?.logits ? null : "" });
+    },
+  };
+}
 
-  async function saveRun() {
-    const { run } = api.store.get();
-    const reply = await api.server.recording({ run: run.id });
-    return saved(reply, `answer-${run.id}.json`, "application/json");
-  }
+/**
+ * @param {import("../../page/js/types.js").Store} store @param {string} ending @param {string} type
+ * @param {(shown: { id: string, params: any }) => Promise<{ problem?: string, text: string }>} ask
+ */
+async function saveText(store, ending, type, ask) {
+  const { run, params } = store.get();
+  const id = run?.id ?? "";
+  const { problem, text } = await ask({ id, params });
+  if (!problem) download(text, `answer-${id}.${ending}`, type);
+  return problem ?? words.say("one_answer.exports.saved");
+}
 
-  function saved({ problem, text }, filename, type) {
-    if (!problem) download(text, filename, type);
-    return problem ?? "Saved.";
-  }
+/** @param {PanelApi} api @param {string} format */
+async function savePicture({ server, store }, format) {
+  const { run, params, step, dark } = store.get();
+  const { problem, figure } = await server.picture({ run: run?.id, params, step, dark });
+  if (problem) return problem;
+  const holder = node("div");
+  const Plotly = await plotly();
+  const { width, height } = PICTURE;
+  await Plotly.newPlot(holder, figure.data, { ...figure.layout, width, height });
+  await Plotly.downloadImage(holder, { format, filename: `answer-${run?.id}`, ...PICTURE });
+  Plotly.purge(holder);
+  return words.say("one_answer.exports.saved");
+}
 
-  async function savePicture(format) {
-    const { run, params, step, dark } = api.store.get();
-    const reply = await api.server.picture({ run: run.id, params, step, dark: Boolean(dark) });
-    if (reply.problem) return reply.problem;
-    const holder = node("div");
-    const Plotly = await plotly();
-    await Plotly.newPlot(holder, reply.figure.data, {
-      ...reply.figure.layout,
-      width: PICTURE.width,
-      height: PICTURE.height,
-    });
-    await Plotly.downloadImage(holder, { format, filename: `answer-${run.id}`, ...PICTURE });
-    Plotly.purge(holder);
-    return "Saved.";
-  }
-
-  async function openFile() {
-    const [chosen] = file.files;
-    file.value = "";
-    if (!chosen) return "";
-    const reply = await api.server.reopen(await chosen.text());
-    if (reply.problem) return reply.problem;
-    setControls(reply.params);
-    show(api.store, openRun(reply));
-    return `Opened ${reply.token_ids.length} steps of ${reply.model}; the model did not run.`;
-  }
-
-  function draw({ run }) {
-    for (const button of saves) set(button, { disabled: run?.logits ? null : "" });
-  }
-
-  return { reads: ["run"], draw };
+/** @param {PanelApi} api @param {File} file */
+async function openFile(api, file) {
+  const { server, store } = api;
+  const reply = await server.reopen(await file.text());
+  if (reply.problem) return reply.problem;
+  const most = store.get().params?.most_new_tokens;
+  setControls({ ...reply.params, max_new_tokens: Math.min(reply.max_new_tokens, most) });
+  show(store, openRun(reply));
+  api.setValue({ model: reply.model, prompt: reply.prompt });
+  api.trigger("opened"); // the bar takes model and prompt over
+  const key = reply.on_page ? "opened" : "opened_elsewhere";
+  return words.say(`one_answer.exports.${key}`, { steps: reply.token_ids.length, model: reply.model });
 }

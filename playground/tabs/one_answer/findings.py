@@ -30,24 +30,20 @@ def other_temperatures(trace: Trace, params: SamplingParams, temperatures: Seque
     return pd.DataFrame(rows, dtype=object)  # as numbers, None would become NaN
 
 
-def who_binds(logits: Mapping[str, Tensor], settings: Mapping[str, SamplingParams]) -> pd.DataFrame:
-    """Q4. For each prompt's logits (V,) and each setting: tokens kept, their mass, and the stage that binds."""
+def deciding_stages(logits: Tensor, settings: Mapping[str, SamplingParams]) -> pd.DataFrame:
+    """Q4. For each setting on logits (V,): tokens kept, their mass, and the last stage that cut anything."""
     rows = []
-    for prompt, row in logits.items():
-        for name, params in settings.items():
-            distribution = next_token_distribution(row, params)
-            kept = distribution.candidate_ids
-            mass = float(distribution.model_probs[kept].sum())
-            cutting = [stage.name for stage in distribution.stages if stage.cuts]
-            rows.append(
-                {
-                    "prompt": prompt,
-                    "setting": name,
-                    "num_kept": distribution.num_candidates,
-                    "kept_mass": mass,
-                    "binds": cutting[-1] if cutting else "none",
-                }
-            )
+    for name, params in settings.items():
+        distribution = next_token_distribution(logits, params)
+        cutting = [stage.name for stage in distribution.stages if stage.cuts]
+        rows.append(
+            {
+                "setting": name,
+                "num_kept": distribution.num_candidates,
+                "kept_mass": float(distribution.model_probs[distribution.candidate_ids].sum()),
+                "binding_stage": cutting[-1] if cutting else "none",
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -122,9 +118,9 @@ def five_meanings(distribution: Distribution, token_ids: Sequence[int]) -> pd.Da
     stages = {stage.name: stage.probs.double() for stage in distribution.stages}
     columns = {
         "raw": distribution.model_probs.double(),
-        "after the penalty": torch.softmax(distribution.batch.penalized[distribution.row].double(), -1),
-        "after temperature": stages["temperature"],
-        "cut, not renormalised": stages["temperature"] * (distribution.probs > 0),
+        "penalized": torch.softmax(distribution.batch.penalized[distribution.row].double(), -1),
+        "tempered": stages["temperature"],
+        "cut": stages["temperature"] * (distribution.probs > 0),
         "renormalised": distribution.probs.double(),
     }
     ids = list(token_ids)
@@ -139,10 +135,10 @@ def penalised_word(logits: Tensor, word_id: int, penalty: float, prompt_ids: Seq
     naive[list(set(prompt_ids))] /= penalty
     rows = []
     for name, row in {
-        "no penalty": logits,
-        "counts the prompt": penalize(logits[None], [prompt_ids], ours)[0],
-        "counts the answer only": penalize(logits[None], [[]], ours)[0],
-        "naive division": naive,
+        "none": logits,
+        "prompt": penalize(logits[None], [prompt_ids], ours)[0],
+        "answer": penalize(logits[None], [[]], ours)[0],
+        "naive": naive,
     }.items():
         probs = torch.softmax(row.double(), -1)
         rank = int((row > row[word_id]).sum()) + 1

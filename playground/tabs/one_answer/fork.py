@@ -11,6 +11,7 @@ from playground.engine.generation import Decoder, Request, Step, generate, room_
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
+from playground.words import say
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def go_on(
     Raises ValueError for a place or a token that does not exist, and what `generate` raises.
     """
     if not 0 <= num_shared <= len(recorded) - (forced_id is not None):
-        raise ValueError(f"the answer has {len(recorded)} steps, so none can begin at step {num_shared}")
+        raise ValueError(say("one_answer.branch.no_step", steps=len(recorded), step=num_shared))
     cache = cache.clone() if cache is not None else KVCache.of(model)
     request = Request.checked(model, recorded.prompt_ids, params, max_new_tokens, stop_ids)
     views = recorded.steps
@@ -63,11 +64,14 @@ def go_on(
             seconds.append(duration)
             num_fed += step.num_fed
             yield None
+    if len(seconds) < len(steps):  # the recorded steps were not timed
+        seconds = []
     return Branch(Trace(steps, seconds, request, forced), cache, num_shared, num_reused, num_fed)
 
 
 def _forced(step: Step, token_id: int, request: Request, room: int, model: Decoder) -> Step:
     """The recorded step, but a person chose."""
     if not 0 <= token_id < model.config.vocab_size:
-        raise ValueError(f"no token has id {token_id}; ids go from 0 to {model.config.vocab_size - 1}")
+        last = model.config.vocab_size - 1
+        raise ValueError(say("one_answer.branch.no_token", token_id=token_id, last=last))
     return replace(step, token_id=token_id, stop_reason=request.end(token_id, step.index + 1, room))

@@ -1,98 +1,114 @@
 // The answer as text, and the switch: with it on, the model writes again from the first token that the sliders change.
 
-import { asker, isTurnTaken, jobWords, takeTurn } from "../../page/js/jobs.js";
+import { asker, jobWords, takeTurn } from "../../page/js/jobs.js";
 import { continueRun } from "../../page/js/run_data.js";
 import { node, say, set } from "../../page/js/svg.js";
+import * as words from "../../page/js/words.js";
 
+/**
+ * @typedef {import("../../page/js/types.js").State} State
+ * @typedef {import("../../page/js/types.js").Run} Run
+ * @typedef {import("../../page/js/types.js").Params} Params
+ */
+
+/** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
+  const { status, toggle, text, same, changed } = build(element);
   const question = asker(api, (job) => {
     if (job.state === "queued") say(status, jobWords(job));
   });
-  const head = node("div.card-head", {}, element);
-  node("h2", {}, head, "The answer");
-  const label = node("label.switch", {}, head);
-  const live = node("input", { type: "checkbox", role: "switch", id: "live" }, label);
-  node("span", {}, label, "Live");
-  const status = node("span.note", { role: "status", "aria-live": "polite" }, head);
-  const text = node("p.answer-text", {}, element);
-  const same = node("span", {}, text);
-  const changed = node("span.answer-changed", {}, text);
-  live.checked = true;
-  let answered = null; // the settings of the last question: the same are not asked again
-  let from = null; // the step from which the present text was written again
-  let problem = false;
-  let writing = false; // the model is asked
-  live.addEventListener("change", () => {
-    from = null;
+  /** The settings of the last question: the same are not asked again. @type {Params | null} */
+  let answered = null;
+  let failed = { run: "", problem: "" }; // what came of it instead of a text
+  let isWaiting = false; // for its turn, or for the model
+  toggle.addEventListener("change", () => {
     answered = null;
-    draw(api.store.get());
+    api.store.set({ live: toggle.checked });
   });
 
+  /** @type {import("../../page/js/types.js").Listener} */
   function draw(state) {
-    const { run, params } = state;
+    const { run, params, live } = state;
+    toggle.checked = live;
     text.hidden = !run;
     if (!run) {
-      say(status, "Press Generate: then the text follows the sliders.");
+      say(status, words.say("one_answer.live.empty"));
       return;
     }
-    if (!run.live) from = null;
-    const cut = from ?? run.numSteps;
+    const cut = (live ? run.rewrittenFrom : null) ?? run.numSteps;
     say(same, run.pieces.slice(0, cut).join(""));
     say(changed, run.pieces.slice(cut).join(""));
-    const place = run.logits && params ? firstChange(state) : null;
-    const isBehind = live.checked && (writing || (place !== null && answered !== params));
+    const isBehind = live && (isWaiting || mustAsk(state));
     set(text, { "aria-busy": String(isBehind) });
-    if (!live.checked) say(status, frozen(run, params, place));
-    else if (isTurnTaken())
-      return; // when it is over, this is drawn again
-    else if (place === null && !problem) say(status, words(run));
-    else if (place !== null && answered !== params)
-      takeTurn(() => writeAgain(state, place)).then(() => api.store.set({}));
+    if (!live) say(status, frozenWords(run, params, firstChange(state)));
+    else if (!isBehind) say(status, failed.run === run.id && answered === params ? failed.problem : liveWords(run));
+    else if (!isWaiting) waitForTurn();
   }
 
-  /** Another seed means other random numbers at every step; with T = 0 they change nothing. */
-  function firstChange({ run, params, reread }) {
-    if (isReseeded(run, params)) return 0;
-    return reread?.firstDifference ?? null;
+  /** @param {State} state */
+  function mustAsk(state) {
+    return firstChange(state) !== null && answered !== state.params;
   }
 
-  async function writeAgain({ run, params }, place) {
-    answered = params;
-    writing = true;
-    const reply = await question.ask({
-      run: run.id,
-      shared: place,
-      forced_id: null,
-      params,
-      replace: Boolean(run.live),
+  /** A branch may be on its way: what is to be asked is seen when it is over. */
+  function waitForTurn() {
+    isWaiting = true;
+    takeTurn(writeAgain).finally(() => {
+      isWaiting = false;
+      if (api.width > 0) draw(api.store.get());
     });
-    writing = false;
-    problem = Boolean(reply.problem);
-    if (problem) {
-      say(status, reply.problem);
-      return;
-    }
-    if (api.store.get().run.id !== run.id) return;
-    const next = continueRun(run, reply);
-    next.live = true;
-    from = place;
-    api.store.set({ run: next });
   }
 
-  function words(run) {
-    if (from === null) return "The text follows the sliders; only what they change is written again.";
-    return `The same up to step ${from}; from there ${run.numSteps - from} tokens written again.`;
+  async function writeAgain() {
+    const state = api.store.get();
+    const { run, params, live, branches } = state;
+    const place = firstChange(state);
+    if (!run || !live || place === null || answered === params) return;
+    answered = params;
+    // One that was written for the moving slider and is no branch can't be asked for any more.
+    const replace = run.rewrittenFrom !== undefined && !branches.includes(run);
+    const reply = await question.ask({ run: run.id, shared: place, forced_id: null, params, replace });
+    if (reply.problem) failed = { run: run.id, problem: reply.problem };
+    if (reply.problem || api.store.get().run?.id !== run.id) return;
+    api.store.set({ run: { ...continueRun(run, reply), rewrittenFrom: place } });
   }
 
-  return { update: question.take, draw };
+  return { update: question.take, reads: ["run", "params", "reread", "live"], draw };
 }
 
+/** @param {HTMLElement} element */
+function build(element) {
+  const head = node("div.card-head", {}, element);
+  node("h2", {}, head, words.say("one_answer.live.title"));
+  const label = node("label.switch", {}, head);
+  const toggle = node("input", { type: "checkbox", role: "switch", id: "live" }, label);
+  node("span", {}, label, words.say("one_answer.live.switch"));
+  const status = node("span.note", { role: "status", "aria-live": "polite" }, head);
+  const text = node("p.answer-text", {}, element);
+  return { status, toggle, text, same: node("span", {}, text), changed: node("span.answer-changed", {}, text) };
+}
+
+/** The first step that the sliders change; null: none. Another seed means other random numbers at every step.
+ * @param {Pick<State, "run" | "params" | "reread">} state @returns {number | null} */
+export function firstChange({ run, params, reread }) {
+  if (!run?.logits || !params) return null;
+  return isReseeded(run, params) ? 0 : (reread?.firstDifference ?? null);
+}
+
+/** With T = 0 the random numbers change nothing. @param {Run} run @param {Params} params */
 function isReseeded(run, params) {
   return params.seed !== run.params.seed && params.temperature !== 0;
 }
 
-function frozen(run, params, place) {
-  if (place === null) return "Frozen. The sliders would write the same.";
-  if (isReseeded(run, params)) return "Frozen. Another seed gives other random numbers: press Generate.";
-  return `Frozen. It would differ from step ${place}.`;
+/** @param {Run} run */
+function liveWords({ rewrittenFrom, numSteps }) {
+  if (rewrittenFrom === undefined) return words.say("one_answer.live.follows");
+  return words.say("one_answer.live.rewritten", { step: rewrittenFrom, count: numSteps - rewrittenFrom });
+}
+
+/** @param {Run} run @param {Params | null} params @param {number | null} place */
+function frozenWords(run, params, place) {
+  if (place === null) return words.say("one_answer.live.off_same");
+  if (params && isReseeded(run, params)) return words.say("one_answer.live.off_seed");
+  return words.say("one_answer.live.off_differs", { step: place });
 }

@@ -1,113 +1,136 @@
-// What the card of a stage says: its setting, and what it did to the tokens or why it did nothing.
+// What the card of a stage says: its setting, how many tokens it left, and what it did to them or why it did nothing.
 // A context is { stage, before, run, params, step }; `before` is the stage before, or what there was at the beginning.
 
-import { percent } from "../../page/js/numbers.js";
-import { isOn, notOff, settingsOf, valueUnder } from "../../page/js/stage_table.js";
+import { count, percent } from "../../page/js/numbers.js";
+import { isOn, notOff, valueUnder } from "../../page/js/stage_table.js";
+import * as words from "../../page/js/words.js";
 
-export const RULE_NAMES = {
-  transformers: "transformers",
-  minimind: "MiniMind",
-  vllm: "vLLM",
-  "llama.cpp": "llama.cpp",
-};
-export const RULE_WORDS = {
-  transformers:
-    "The temperature stands before the cuts, so a higher T lets more tokens through top-p. Here top-k keeps exactly k tokens; transformers itself keeps all that are as likely as the k-th.",
-  minimind:
-    "The temperature stands before the penalty. Top-p stops at the token that exceeds p, not at the one that reaches it; top-k keeps all tokens as likely as the k-th.",
-  vllm: "Min-p cuts before top-k and top-p, which count within what it left. Top-k keeps all tokens as likely as the k-th.",
-  "llama.cpp":
-    "The temperature stands last: the cuts see the model's own probabilities, so T never changes how many tokens stay.",
-};
+/**
+ * @typedef {import("../../page/js/types.js").Stage & { probs: Float64Array }} Stage
+ * @typedef {import("../../page/js/types.js").Params} Params
+ * @typedef {import("../../page/js/types.js").Run} Run
+ * @typedef {import("../../page/js/types.js").StepReread} StepReread
+ * @typedef {{ stage: Stage, before: Stage, run: Run, params: Params, step: number }} Context
+ * @typedef {{ setting: string, big: string, small: string, why: string }} CardWords
+ */
 
-const PENALTY_NAMES = {
-  repetition_penalty: "repetition",
-  presence_penalty: "presence",
-  frequency_penalty: "frequency",
-};
-
-export function count(number) {
-  return number.toLocaleString("en");
+/** @param {string} name  of a stage, "model" or "sample" */
+export function nameOf(name) {
+  return words.say(`page.stage.${name}`);
 }
 
-export function tokens(number) {
-  return `${count(number)} token${number === 1 ? "" : "s"}`;
+/** @param {string} rule */
+export function ruleName(rule) {
+  return words.say(`one_answer.rule_name.${rule}`);
 }
 
-export function settingOf(name, params) {
-  if (name === "temperature") return String(valueUnder(params, settingsOf(name)[0]));
+/** What the model gave, before any stage. @param {Stage} uncut @param {Run} run @returns {CardWords} */
+export function modelWords(uncut, { vocabSize }) {
+  const impossible = vocabSize - uncut.numKept;
+  return {
+    setting: words.say("one_answer.stage.softmax"),
+    ...keptWords(uncut),
+    why: impossible
+      ? words.say("one_answer.why.impossible", { count: impossible, all: vocabSize })
+      : words.say("one_answer.why.all_possible"),
+  };
+}
+
+/** @param {Context} context @returns {CardWords} */
+export function stageWords(context) {
+  const { stage, params } = context;
+  return { setting: settingOf(stage.name, params), ...keptWords(stage), why: reason(context) };
+}
+
+/** The token that the random number picks now, and whether the run has it. @param {StepReread} now @param {Run} run @returns {CardWords} */
+export function sampleWords(now, run) {
+  const token = run.labels[now.step];
+  const key = run.forced.has(now.step)
+    ? "sample_forced"
+    : now.sampledPlace !== now.chosenPlace
+      ? "sample_changed"
+      : now.numCandidates === 1
+        ? "sample_one"
+        : "sample";
+  return {
+    setting: words.say("one_answer.stage.uniform", { uniform: now.uniform }),
+    big: run.vocabulary[now.ranking[now.sampledPlace]],
+    small: percent(now.probs[now.sampledPlace]),
+    why: words.say(`one_answer.why.${key}`, { token }),
+  };
+}
+
+/** @param {Stage} stage */
+function keptWords({ numKept, keptMass }) {
+  const small =
+    keptMass < 1
+      ? words.say("one_answer.stage.kept", { mass: keptMass })
+      : words.say("one_answer.stage.tokens", { count: numKept });
+  return { big: count(numKept), small };
+}
+
+/** @param {string} name @param {Params} params */
+function settingOf(name, params) {
+  if (name === "temperature") return count(params.temperature);
   const on = notOff(name, params).map((setting) => {
     const value = valueUnder(params, setting);
-    const shown = setting.whole ? count(value) : String(value);
-    return name === "penalty" ? `${PENALTY_NAMES[setting.field] ?? setting.field} ${shown}` : shown;
+    return name === "penalty" ? words.say(`one_answer.stage.${setting.field}`, { value }) : count(value);
   });
-  return on.join(", ") || "off";
+  return on.join(", ") || words.say("one_answer.stage.off");
 }
 
-export function reason(context) {
-  const {
-    stage: { name },
-    before,
-    params,
-  } = context;
-  if (name === "temperature") return temperature(context);
-  if (!isOn(name, params)) return "Off.";
-  if (name === "penalty") return penalty(context);
-  if (params.temperature === 0) {
-    return before.numKept === 1
-      ? "Nothing to do: T = 0 has left one token."
-      : "Not asked: with T = 0 the most likely token wins.";
-  }
-  if (before.numKept === 1) return "Nothing to do: one token is left.";
-  return CUTS[name](context, valueUnder(params, settingsOf(name)[0]));
+/** @param {Context} context */
+function reason(context) {
+  const { stage, before, params } = context;
+  const { key, ...facts } = reasonOf(stage.name, before, params) ?? REASONS[stage.name](context);
+  return words.say(`one_answer.why.${key}`, facts);
 }
 
-const CUTS = {
-  "top-k"({ stage, before }, k) {
-    if (!stage.cuts) return `Nothing to do: ${count(before.numKept)} came in, no more than k.`;
+/** Why a stage that could cut does nothing, if it is for no reason of its own. @param {string} name @param {Stage} before @param {Params} params */
+function reasonOf(name, before, params) {
+  if (name === "temperature") return null;
+  if (!isOn(name, params)) return { key: "off" };
+  if (name === "penalty") return null;
+  if (params.temperature === 0) return { key: before.numKept === 1 ? "greedy_left_one" : "greedy" };
+  return before.numKept === 1 ? { key: "one_left" } : null;
+}
+
+/** The text and its facts, for a stage that is on. @type {Record<string, (context: Context) => { key: string, [fact: string]: any }>} */
+const REASONS = {
+  temperature({ stage, before, params: { temperature } }) {
+    if (temperature === 0) return { key: "temperature_greedy" };
+    if (temperature === 1) return { key: "temperature_idle" };
+    if (before.numKept === 1) return { key: "one_left" };
+    const [was, is] = [before.probs[before.start], stage.probs[stage.start]];
+    return { key: temperature < 1 ? "sharper" : "flatter", was, is };
+  },
+  penalty({ params, run, step }) {
+    const counted = params.penalty_counts_prompt ?? true;
+    const seen = new Set([...(counted ? run.promptIds : []), ...run.tokenIds.slice(0, step)]).size;
+    return { key: seen === 0 ? "penalty_idle" : counted ? "penalty_prompt" : "penalty", seen };
+  },
+  "top-k"({ stage, before, params: { top_k: k } }) {
+    if (!stage.cuts) return { key: "top_k_idle", before: before.numKept };
     const ties = stage.numKept - k;
-    return ties > 0
-      ? `The ${k} most likely and ${ties} as likely as the last.`
-      : `The ${k} most likely, whatever their probability.`;
+    return ties > 0 ? { key: "top_k_ties", k, ties } : { key: "top_k", k };
   },
-  "top-p"({ stage, before }, p) {
-    if (!stage.cuts) return `Nothing to do: all ${count(before.numKept)} are needed to reach ${p}.`;
-    if (stage.numKept === 1) return `The most likely alone has ${percent(before.probs[before.start])}.`;
-    return `The most likely whose sum reaches ${p}.`;
+  "top-p"({ stage, before, params: { top_p: p } }) {
+    if (!stage.cuts) return { key: "all_needed", before: before.numKept, p };
+    return stage.numKept === 1 ? { key: "top_p_one", share: before.probs[before.start] } : { key: "top_p", p };
   },
-  "min-p"({ stage, before }, min_p) {
-    const least = percent(min_p * before.probs[before.start]);
-    return stage.cuts
-      ? `At least ${least}: ${min_p} of the most likely.`
-      : `Nothing to do: all have at least ${least}.`;
+  "min-p"({ stage, before, params: { min_p } }) {
+    return { key: stage.cuts ? "min_p" : "min_p_idle", min_p, least: min_p * before.probs[before.start] };
   },
-  "typical-p"({ stage, before }, p) {
-    if (!stage.cuts) return `Nothing to do: all ${count(before.numKept)} are needed to reach ${p}.`;
-    const dropped = stage.start - before.start;
-    const without = dropped ? ` Not the ${dropped === 1 ? "most likely" : `${count(dropped)} most likely`}.` : "";
-    return `Keeps tokens whose surprise is near the entropy, ${entropyOf(before.probs).toFixed(2)} nats.${without}`;
+  "typical-p"({ stage, before, params: { typical_p: p } }) {
+    if (!stage.cuts) return { key: "all_needed", before: before.numKept, p };
+    return { key: "typical_p", nats: entropyOf(before.probs), dropped: stage.start - before.start };
   },
-  "top-n-sigma"({ stage }, n) {
-    const within = `within ${n} standard deviation${n === 1 ? "" : "s"} of the largest`;
-    return stage.cuts ? `Keeps logits ${within}.` : `Nothing to do: all logits lie ${within}.`;
+  "top-n-sigma"({ stage, params: { top_n_sigma: n } }) {
+    return { key: stage.cuts ? "top_n_sigma" : "top_n_sigma_idle", n };
   },
 };
 
+/** In nats. @param {Float64Array} probs */
 function entropyOf(probs) {
   return -probs.reduce((sum, prob) => (prob > 0 ? sum + prob * Math.log(prob) : sum), 0);
-}
-
-function temperature({ stage, before, params }) {
-  if (params.temperature === 0) return "Greedy: the most likely only.";
-  if (params.temperature === 1) return "Nothing to do: division by 1.";
-  if (before.numKept === 1) return "Nothing to do: one token is left.";
-  const [was, is] = [before.probs[before.start], stage.probs[stage.start]].map(percent);
-  return `${params.temperature < 1 ? "Sharper" : "Flatter"}: ${was} → ${is} for the first.`;
-}
-
-function penalty({ params, run, step }) {
-  const counted = params.penalty_counts_prompt ?? true;
-  const seen = new Set([...(counted ? run.promptIds : []), ...run.tokenIds.slice(0, step)]).size;
-  if (!seen) return "Nothing to do: no token was written yet.";
-  return `Changes ${tokens(seen)} seen ${counted ? "in prompt and answer" : "in the answer"}.`;
 }

@@ -1,238 +1,151 @@
 // From the model's probabilities to the one token: a card for each stage, in the order of the chosen rule.
 
+import { chips } from "../../page/js/chips.js";
 import { setControls } from "../../page/js/controls.js";
-import { percent } from "../../page/js/numbers.js";
-import { isKept, keptUnder, rereadStep } from "../../page/js/reread.js";
-import { isOn, ruleOf } from "../../page/js/stage_table.js";
-import { node, say, set, svg } from "../../page/js/svg.js";
-import { count, RULE_NAMES, RULE_WORDS, reason, settingOf, tokens } from "./stage_words.js";
+import { keptUnder, rereadStep } from "../../page/js/reread.js";
+import { isOn, ruleNames, ruleOf } from "../../page/js/stage_table.js";
+import { node, say, set } from "../../page/js/svg.js";
+import * as words from "../../page/js/words.js";
+import { bandOf, barsOf, stageCard, viewOf } from "./stage_card.js";
+import { modelWords, nameOf, ruleName, sampleWords, stageWords } from "./stage_words.js";
 
-const BARS = 24;
+/**
+ * @typedef {import("../../page/js/types.js").Params} Params
+ * @typedef {import("../../page/js/types.js").Run} Run
+ * @typedef {import("../../page/js/types.js").StepReread} StepReread
+ * @typedef {{ key: string, settings: Partial<Params> }} Preset
+ */
+
 const CHANGES_LOGITS = ["penalty", "temperature"];
-const PICTURE = { width: 216, height: 56 };
-const CROWDED = 178; // pixels: in a narrower card the setting stands below the name
 
+/** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
+  /** @type {Preset[]} */
   const presets = api.props.value?.presets ?? [];
-  const buttons = headOf(element, presets);
+  const head = headOf(element, presets);
   const line = node("div.rule-words", {}, element);
-  const words = node("span.note", {}, line);
+  const note = node("span.note", {}, line);
   const verdict = node("b.stages-verdict", { role: "status" }, line);
   const strip = node("ol.stages", {}, element);
-  const empty = node("p.empty-note", {}, element, "After Generate: what each stage leaves of the distribution.");
-  const cards = {}; // by name, made when they are first needed
-  let order = null;
+  const empty = node("p.empty-note", {}, element, words.say("one_answer.stages.empty"));
+  /** By name, made when they are first needed. @type {Map<string, ReturnType<typeof stageCard>>} */
+  const cards = new Map();
+  let shown = ""; // the rule in whose order the cards stand
 
+  /** @type {import("../../page/js/types.js").Listener} */
   function draw({ run, params, step }) {
     const ready = Boolean(run?.logits && params);
     empty.hidden = ready;
     strip.hidden = verdict.hidden = !ready;
     if (!params) return;
-    const rule = params.rule ?? "transformers";
-    buttons.show(params, rule);
-    const preset = presets.find(({ settings }) => matches(params, settings));
-    say(words, `${preset ? `${preset.says} ` : ""}${RULE_WORDS[rule]}${ready ? compared(run, params, step) : ""}`);
-    if (!ready) return;
-    if (order !== rule) {
-      order = rule;
-      const names = ["model", ...ruleOf(params).order, "sample"];
-      strip.replaceChildren(...names.map((name) => (cards[name] ??= makeCard(name)).box));
-    }
-    drawCards(rereadStep(run, params, step), run, params, step);
+    head.draw(params);
+    say(note, [presetWords(presets, params), ruleWords(params), comparison(run, params, step)].join(" ").trim());
+    if (!run?.logits) return;
+    standInOrder(params);
+    const now = rereadStep(run, params, step);
+    drawCards(now, run, params);
+    say(verdict, verdictOf(now, run));
   }
 
-  function drawCards(now, run, params, step) {
-    const last = now.stages.findLastIndex(({ cuts }) => cuts);
+  /** @param {Params} params */
+  function standInOrder(params) {
+    if (shown === params.rule) return;
+    shown = params.rule;
+    strip.replaceChildren(...["model", ...ruleOf(params).order, "sample"].map((name) => cardOf(name).box));
+  }
+
+  /** @param {string} name */
+  function cardOf(name) {
+    const card = cards.get(name) ?? stageCard(name);
+    cards.set(name, card);
+    return card;
+  }
+
+  /** @param {StepReread} now @param {Run} run @param {Params} params */
+  function drawCards(now, run, params) {
+    const last = lastCut(now);
     const view = viewOf(now);
     let before = { ...now.uncut, probs: now.modelProbs };
-    drawModel(cards.model, before, run);
-    picture(cards.model, before, null, view);
+    cardOf("model").draw(1, modelWords(before, run), barsOf(before, null, view));
     now.stages.forEach((stage, index) => {
-      drawStage(cards[stage.name], { stage, before, run, params, step }, index + 2, index === last);
-      picture(cards[stage.name], stage, before, view);
+      const card = cardOf(stage.name);
+      card.draw(index + 2, stageWords({ stage, before, run, params, step: now.step }), barsOf(stage, before, view));
+      const idle = !stage.cuts && !CHANGES_LOGITS.includes(stage.name);
+      card.look({ off: !isOn(stage.name, params), idle, last: stage === last });
       before = stage;
     });
-    drawSample(cards.sample, now, run, step, now.stages.length + 2);
-    const all = count(run.vocabSize);
-    say(
-      verdict,
-      last < 0
-        ? `Nothing cuts: ${tokens(now.numCandidates)} of ${all} can be sampled.`
-        : `The last cut is ${now.stages[last].name}: ${tokens(now.numCandidates)} of ${all} can be sampled.`,
-    );
+    cardOf("sample").draw(now.stages.length + 2, sampleWords(now, run), bandOf(now));
   }
 
   return { reads: ["run", "params", "step"], draw };
 }
 
-/** The title, and the buttons for a library's order and for a whole set of settings. */
+/** The title, and the buttons for a library's order and for a whole set of settings. @param {Element} element @param {Preset[]} presets */
 function headOf(element, presets) {
   const head = node("div.card-head.stages-head", {}, element);
-  node("h2", {}, head, "From logits to one token");
-  const rules = choiceOf(head, "Order as in", Object.entries(RULE_NAMES), (rule) => setControls({ rule }));
+  node("h2", {}, head, words.say("one_answer.stages.title"));
+  const orderAsIn = words.say("one_answer.stages.order_as_in");
+  const choice = node("div.choice", {}, head);
+  node("span.note", {}, choice, orderAsIn);
+  const rules = chips(choice, orderAsIn, (place) => setControls({ rule: ruleNames()[place] }));
   const row = node("div.presets", {}, head);
-  node("span.note", {}, row, "Settings of");
-  const buttons = presets.map(({ name, settings, says }) => {
-    const button = node("button.small-button", { type: "button", title: says }, row, name);
+  node("span.note", {}, row, words.say("one_answer.stages.settings_of"));
+  const buttons = presets.map(({ key, settings }) => {
+    const title = words.say(`one_answer.preset.${key}.text`);
+    const name = words.say(`one_answer.preset.${key}.name`);
+    const button = node("button.small-button", { type: "button", title }, row, name);
     button.addEventListener("click", () => setControls(settings));
     return button;
   });
   return {
-    show(params, rule) {
-      rules.show(rule);
-      presets.forEach(({ settings }, index) => {
-        set(buttons[index], { "aria-pressed": String(matches(params, settings)) });
+    /** @param {Params} params */
+    draw(params) {
+      rules.draw(ruleNames().map(ruleName), ruleNames().indexOf(params.rule));
+      presets.forEach((preset, index) => {
+        set(buttons[index], { "aria-pressed": String(isSet(preset, params)) });
       });
     },
   };
 }
 
-/** A row of buttons of which one is on. */
-function choiceOf(parent, label, choices, choose) {
-  const group = node("div.choice", { role: "radiogroup", "aria-label": label }, parent);
-  node("span.note", {}, group, label);
-  const buttons = choices.map(([value, name]) => {
-    const button = node("button.small-button", { type: "button", role: "radio" }, group, name);
-    button.addEventListener("click", () => choose(value));
-    return [value, button];
-  });
-  return {
-    show(chosen) {
-      for (const [value, button] of buttons)
-        set(button, { "aria-checked": String(value === chosen), "aria-pressed": String(value === chosen) });
-    },
-  };
+/** @param {Preset} preset @param {Params} params */
+function isSet({ settings }, params) {
+  return Object.entries(settings).every(([field, value]) => params[field] === value);
 }
 
-/** What the other rules would keep here. With penalties each rule ranks anew: too slow for a moving slider, so left out. */
-function compared(run, params, step) {
-  if (isOn("penalty", params)) return "";
-  const counts = Object.entries(RULE_NAMES).map(([rule, name]) => [name, keptUnder(run, { ...params, rule }, step)]);
-  if (counts.every(([, kept]) => kept === counts[0][1])) return ` At this step all four keep ${tokens(counts[0][1])}.`;
-  return ` At this step: ${counts.map(([name, kept]) => `${name} keeps ${count(kept)}`).join(", ")}.`;
+/** @param {Preset[]} presets @param {Params} params */
+function presetWords(presets, params) {
+  const preset = presets.find((each) => isSet(each, params));
+  return preset ? words.say(`one_answer.preset.${preset.key}.text`) : "";
 }
 
-function matches(params, settings) {
-  return Object.entries(settings).every(([key, value]) => params[key] === value);
+/** @param {Params} params */
+function ruleWords({ rule }) {
+  return words.say(`one_answer.rule_text.${rule}`);
 }
 
-// ---- one card
-
-// Gradio takes @container out of a style sheet, so each card is told its width here.
-const widths = new ResizeObserver((entries) => {
-  for (const { target, contentRect } of entries) target.classList.toggle("is-crowded", contentRect.width < CROWDED);
-});
-
-function makeCard(name) {
-  const box = node("li.stage", { "data-stage": name });
-  widths.observe(box);
-  const head = node("div.stage-head", {}, box);
-  const number = node("span.stage-number", {}, head);
-  const title = node("b", {}, head);
-  const setting = node("span.stage-setting", {}, head);
-  const badge = node("span.stage-badge", { hidden: "" }, box, "last cut");
-  const view = svg(
-    "svg.stage-picture",
-    { viewBox: `0 0 ${PICTURE.width} ${PICTURE.height}`, preserveAspectRatio: "none", "aria-hidden": "true" },
-    box,
+/** What the other rules would keep here. With penalties each rule ranks anew: too slow for a moving slider, so left out.
+ * @param {Run | null} run @param {Params} params @param {number} step */
+export function comparison(run, params, step) {
+  if (!run?.logits || isOn("penalty", params)) return "";
+  const counts = ruleNames().map((rule) => keptUnder(run, { ...params, rule }, step));
+  if (counts.every((kept) => kept === counts[0])) return words.say("one_answer.stages.all_keep", { kept: counts[0] });
+  const each = ruleNames().map((rule, index) =>
+    words.say("one_answer.stages.keeps", { rule: ruleName(rule), kept: counts[index] }),
   );
-  const gone = svg("path.stage-gone", {}, view);
-  const kept = svg("path.stage-kept", {}, view);
-  const floor = svg("path.stage-floor", { d: `M0 ${PICTURE.height - 0.5}h${PICTURE.width}` }, view);
-  const line = node("div.stage-count", {}, box);
-  const big = node("strong", {}, line);
-  const small = node("span", {}, line);
-  const why = node("p.stage-why", {}, box);
-  return { box, number, title, setting, badge, view, gone, kept, floor, big, small, why };
+  return words.say("one_answer.stages.each_keeps", { each: each.join(", ") });
 }
 
-function drawModel(card, uncut, run) {
-  say(card.number, "1");
-  say(card.title, "logits");
-  say(card.setting, "softmax");
-  fill(
-    card,
-    uncut,
-    uncut.numKept === run.vocabSize
-      ? "All tokens, none is impossible."
-      : `${tokens(run.vocabSize - uncut.numKept)} of ${count(run.vocabSize)} cannot come at all.`,
-  );
+/** @param {StepReread} now */
+function lastCut(now) {
+  return now.stages.filter(({ cuts }) => cuts).at(-1);
 }
 
-/** A stage that is off gets a narrow card: only its name and where it would stand. */
-function drawStage(card, context, number, isLast) {
-  const { stage, params } = context;
-  const off = !isOn(stage.name, params);
-  say(card.number, String(number));
-  say(card.title, stage.name);
-  say(card.setting, settingOf(stage.name, params));
-  fill(card, stage, reason(context));
-  card.badge.hidden = !isLast;
-  card.box.classList.toggle("is-binding", isLast);
-  card.box.classList.toggle("is-off", off);
-  card.box.classList.toggle("is-idle", off || !(stage.cuts || CHANGES_LOGITS.includes(stage.name)));
-}
-
-function fill(card, { numKept, keptMass }, why) {
-  say(card.big, count(numKept));
-  say(card.small, keptMass < 1 ? `kept, ${percent(keptMass)} of the mass` : numKept === 1 ? "token" : "tokens");
-  say(card.why, why);
-}
-
-/** Which bars all cards show, and their common scale, so that sharpening is seen. */
-function viewOf(now) {
-  const from = now.start > BARS / 2 ? now.start - BARS / 4 : 0; // what is kept may begin far down
-  const to = Math.min(from + BARS, now.probs.length);
-  const shown = [now.modelProbs, ...now.stages.map(({ probs }) => probs)].map((probs) => probs.subarray(from, to));
-  return { from, to, top: Math.max(...shown.map((probs) => Math.max(...probs))) };
-}
-
-/** Bars of the most likely tokens; hatched: what this stage cut. */
-function picture(card, stage, before, { top, from, to }) {
-  const slot = PICTURE.width / BARS;
-  let kept = "",
-    gone = "";
-  for (let place = from; place < to; place += 1) {
-    const stays = isKept(stage, place);
-    if (!stays && !(before && isKept(before, place))) continue;
-    const height = Math.max(1.5, ((stays ? stage : before).probs[place] / top) * (PICTURE.height - 2));
-    const left = (place - from) * slot + 1;
-    const bar = `M${left.toFixed(1)} ${PICTURE.height}v${-height.toFixed(2)}h${(slot - 2).toFixed(1)}V${PICTURE.height}z`;
-    if (stays) kept += bar;
-    else gone += bar;
-  }
-  set(card.kept, { d: kept || null });
-  set(card.gone, { d: gone || null });
-}
-
-function drawSample(card, now, run, step, number) {
-  const sampled = run.vocabulary[now.ranking[now.sampledPlace]];
-  const recorded = run.labels[step];
-  const forced = run.forced.has(step);
-  say(card.number, String(number));
-  say(card.title, "sample");
-  say(card.setting, `u = ${now.uniform.toFixed(4)}`);
-  say(card.big, sampled);
-  say(card.small, percent(now.probs[now.sampledPlace]));
-  const changed = now.sampledPlace !== now.chosenPlace;
-  say(
-    card.why,
-    forced
-      ? `You chose ${recorded} here.`
-      : changed
-        ? `The run has ${recorded}: it would differ from here.`
-        : now.numCandidates === 1
-          ? "One token left: the random number changes nothing."
-          : "Where u falls on the sum of the probabilities.",
-  );
-  card.box.classList.toggle("is-changed", changed && !forced);
-  let start = 0;
-  for (let place = now.start; place < now.sampledPlace; place += 1) start += now.probs[place];
-  const { width, height } = PICTURE;
-  const x = (share) => (share * width).toFixed(1);
-  set(card.gone, { d: `M0 ${height - 24}h${width}v16H0z` });
-  set(card.kept, {
-    d: `M${x(start)} ${height - 24}h${Math.max(now.probs[now.sampledPlace] * width, 1.5).toFixed(1)}v16H${x(start)}z`,
-  });
-  set(card.floor, { d: `M${x(now.uniform)} ${height - 4}V${height - 30}l-5 -9h10l-5 9` });
+/** @param {StepReread} now @param {Run} run */
+function verdictOf(now, { vocabSize }) {
+  const facts = { kept: now.numCandidates, all: vocabSize };
+  const last = lastCut(now);
+  return last
+    ? words.say("one_answer.stages.last_cut", { ...facts, stage: nameOf(last.name) })
+    : words.say("one_answer.stages.no_cut", facts);
 }

@@ -4,13 +4,15 @@ If no logit moves by more than d, the greedy choice changes only where the two b
 d and the second rise by d.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
 from playground.engine.generation import Step, generate
 from playground.engine.params import SamplingParams
+from playground.models.answers import at_once
 from playground.models.rows import answer_rows, generate_rows
 from playground.models.text import LoadedModel
 
@@ -34,32 +36,39 @@ class AmongOthers:
         return self.smallest_gap <= 2 * self.largest_difference
 
 
-def greedy_among_others(
+def among_others(
     loaded_model: LoadedModel,
     prompt: str,
     batch_sizes: Sequence[int] = BATCH_SIZES,
     max_new_tokens: int = 24,
-) -> list[AmongOthers]:
+) -> Generator[None, None, list[AmongOthers]]:
+    """Yields after each forward pass."""
     model, prompt_ids, stop_ids = loaded_model.model, loaded_model.prompt_ids(prompt), loaded_model.stop_ids
-    alone = list(generate(model, prompt_ids, GREEDY, None, max_new_tokens, stop_ids))
+    alone = []
+    for step in generate(model, prompt_ids, GREEDY, None, max_new_tokens, stop_ids):
+        alone.append(step)
+        yield
     gap = min(_gap(step.distribution.logits) for step in alone)
     results = []
     for rows in batch_sizes:
-        batch = [(GREEDY, 0), *answer_rows(SamplingParams(seed=1), rows - 1)]
-        steps = generate_rows(model, prompt_ids, batch, None, max_new_tokens, stop_ids, share=False)
-        among = [
-            (step.token_ids[place], step.logits[step.branches[place]])
-            for step in steps
-            for place, row in enumerate(step.rows)
-            if row == 0
-        ]
-        difference, flip = _compare(alone, among)
-        texts = [
+        batch, among = [(GREEDY, 0), *answer_rows(SamplingParams(seed=1), rows - 1)], []
+        for step in generate_rows(model, prompt_ids, batch, None, max_new_tokens, stop_ids, share=False):
+            if 0 in step.rows:
+                place = step.rows.index(0)
+                among.append((step.token_ids[place], step.logits[step.branches[place]]))
+            yield
+        texts = (
             loaded_model.tokenizer.decode([token_id for token_id in token_ids if token_id not in stop_ids])
             for token_ids in ([token_id for token_id, _ in among], [step.token_id for step in alone])
-        ]
+        )
+        difference, flip = _compare(alone, among)
         results.append(AmongOthers(rows, difference, gap, flip, *texts))
     return results
+
+
+def greedy_among_others(loaded_model: LoadedModel, prompt: str, **options: Any) -> list[AmongOthers]:
+    """As `among_others`, without stopping on the way."""
+    return at_once(among_others(loaded_model, prompt, **options))
 
 
 def _compare(alone: list[Step], among: list[tuple[int, Tensor]]) -> tuple[float, int | None]:

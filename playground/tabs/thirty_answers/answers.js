@@ -1,180 +1,182 @@
-// Thirty answers: how many are distinct, a numbered dot for each, and the table of what they say.
-// It asks for new answers when the sliders have rested or another prompt has run, and says "stale" until they are there.
+// Thirty answers to what is in the bar: how many are distinct, a numbered dot for each, and the table of what they say.
 
 import { download } from "../../page/js/download.js";
-import { follower, jobWords, nextNumber } from "../../page/js/jobs.js";
-import { milliseconds, percent } from "../../page/js/numbers.js";
-import { settingsOf } from "../../page/js/stage_table.js";
+import { jobWords } from "../../page/js/jobs.js";
+import { percent } from "../../page/js/numbers.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
+import * as words from "../../page/js/words.js";
+import { want } from "./asking.js";
+import { drawDot, drawDots } from "./dot_grid.js";
+import { barRequest, isFor } from "./request.js";
+import { reasonOf, textOf } from "./texts.js";
 
-const REST_MS = 300;
-const VIEWS = { tokens: "token by token", text: "as text" };
+/**
+ * @typedef {import("../../page/js/types.js").State} State
+ * @typedef {{ text: string, rows: number[], count: number, probability: number, model_probability: number,
+ *   length: number, stop: string }} Row  a distinct answer
+ * @typedef {{ groups: number[], rows: Row[] }} View
+ */
 
-/** What the answers depend on, as one string: the sliders, and the prompt and model that last ran. */
-function requestKey(params, run) {
-  if (!params) return null;
-  const fields = [...settingsOf().map(({ field }) => field), "seed", "penalty_counts_prompt", "rule"];
-  return JSON.stringify([fields.map((field) => params[field]), run?.id ?? null]);
+/** What makes two answers the same, by the name of its button. @type {Record<State["compareBy"], string>} */
+const VIEWS = { tokens: "thirty_answers.answers.by_tokens", text: "thirty_answers.answers.by_text" };
+/** The columns after the dot, and what some of them mean. @type {[name: string, meaning: string | null][]} */
+const COLUMNS = [
+  ["thirty_answers.answers.column.answer", null],
+  ["thirty_answers.answers.column.count", "thirty_answers.answers.meaning.count"],
+  ["thirty_answers.answers.column.share", "thirty_answers.answers.meaning.share"],
+  ["thirty_answers.answers.column.predicted", "thirty_answers.answers.meaning.predicted"],
+  ["thirty_answers.answers.column.tokens", "thirty_answers.answers.meaning.tokens"],
+  ["thirty_answers.answers.column.ends", null],
+];
+
+/**
+ * How it stands with the answers to a request: which line to say, which problem, and whether what is shown is old.
+ * @param {State["answers"]} answers
+ * @param {import("../../page/js/types.js").AnswersRequest | null} request
+ * @param {number} count
+ */
+export function standing({ asked, job, problem, value }, request, count) {
+  if (isFor(value, request)) {
+    const { max_new_tokens: tokens, seconds, machine } = /** @type {any} */ (value);
+    return { line: words.say("thirty_answers.answers.sampled", { tokens, seconds, machine }), problem: "", old: false };
+  }
+  const isAsked = isFor(asked, request);
+  const old = value !== null;
+  if (isAsked && problem !== null) return { line: "", problem, old };
+  if (isAsked && job?.state === "queued") return { line: jobWords(job), problem: "", old };
+  const line = old ? words.say("thirty_answers.answers.stale") : words.say("thirty_answers.answers.first", { count });
+  return { line, problem: "", old };
 }
 
+/** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
+  const { count } = api.props.value;
+  const { store } = api;
+  const parts = build(element, store);
+  /** What is drawn. @type {View | null} */
+  let view = null;
+  parts.save.addEventListener("click", () => {
+    const { value } = store.get().answers;
+    if (value) download(value.csv, "answers.csv");
+  });
+
+  return {
+    reads: ["params", "bar", "answers", "compareBy", "answerRows"],
+    draw(state) {
+      const request = barRequest(state);
+      if (request) want(request);
+      const { line, problem, old } = standing(state.answers, request, count);
+      element.classList.toggle("is-stale", old);
+      say(parts.status, line);
+      say(parts.problem, problem);
+      for (const button of parts.buttons) set(button, { "aria-pressed": button.dataset.view === state.compareBy });
+      const { value } = state.answers;
+      if (value && value.views[state.compareBy] !== view) {
+        view = value.views[state.compareBy];
+        drawView(parts, value.prompt, /** @type {View} */ (view), store);
+      }
+      if (view) light(parts, view, state.answerRows);
+    },
+  };
+}
+
+/** @param {HTMLElement} element @param {import("../../page/js/types.js").Store} store */
+function build(element, store) {
   element.classList.add("answers");
   const head = node("div.answers-head", {}, element);
   const number = node("div.answers-number", { "aria-live": "polite" }, head, "–");
   const beside = node("div.answers-beside", {}, head);
-  const words = node("p.answers-words", {}, beside);
-  const dots = node("div.dots.answers-dots", { role: "group" }, beside);
+  const about = node("p.answers-words", {}, beside);
+  const dots = node("div.dots.answers-dots", {}, beside);
   const status = node("p.note.answers-status", { role: "status" }, element);
   const problem = node("p.answers-problem", { role: "alert" }, element);
   const tools = node("div.answers-tools", {}, element);
-  const choice = node("div.answers-switch", { role: "group", "aria-label": "What makes two answers the same" }, tools);
-  node("span.note", {}, choice, "Compare");
-  const buttons = Object.entries(VIEWS).map(([view, label]) => {
-    const button = node("button.small-button", { type: "button", "data-view": view }, choice, label);
-    button.addEventListener("click", () => {
-      api.store.set({ compareBy: view });
-      show();
-    });
-    return button;
-  });
-  set(buttons[1], { title: "Case, spaces and one final full stop make no difference" });
-  const save = node("button.small-button.answers-csv", { type: "button" }, tools, "CSV");
-  const scroll = node("div.answers-scroll", { tabindex: "0", role: "region", "aria-label": "The answers" }, element);
+  const buttons = buildSwitch(tools, store);
+  const save = node("button.small-button.answers-csv", { type: "button" }, tools, words.say("thirty_answers.csv"));
+  const name = words.say("thirty_answers.answers.region");
+  const scroll = node("div.answers-scroll", { tabindex: "0", role: "region", "aria-label": name }, element);
   const table = node("table.answers-table", {}, scroll);
   const header = node("tr", {}, node("thead", {}, table));
-  const columns = [
-    ["", ""],
-    ["answer", ""],
-    ["count", "rows that gave it"],
-    ["share", "count / rows"],
-    ["stated", "product of the probabilities of its tokens, under these settings"],
-    ["tokens", "without the stop token"],
-    ["ends by", ""],
-  ];
-  for (const [title, meaning] of columns) node("th", { scope: "col", title: meaning || null }, header, title);
-  const body = node("tbody", {}, table);
+  node("td", {}, header);
+  for (const [column, meaning] of COLUMNS) {
+    const title = meaning && words.say(meaning);
+    node("th", { scope: "col", title }, header, words.say(column));
+  }
+  return { number, about, dots, status, problem, buttons, save, body: node("tbody", {}, table) };
+}
 
-  let value = null;
-  let wanted = null; // the request asked for last
-  let timer = 0;
-
-  save.addEventListener("click", () => {
-    if (value?.views) download(value.csv, "answers.csv");
+/** @param {Element} tools @param {import("../../page/js/types.js").Store} store */
+function buildSwitch(tools, store) {
+  const name = words.say("thirty_answers.answers.compare_spoken");
+  const choice = node("div.answers-switch", { role: "group", "aria-label": name }, tools);
+  node("span.note", {}, choice, words.say("thirty_answers.answers.compare"));
+  const buttons = Object.entries(VIEWS).map(([view, label]) => {
+    const button = node("button.small-button", { type: "button", "data-view": view }, choice, words.say(label));
+    button.addEventListener("click", () => store.set({ compareBy: /** @type {State["compareBy"]} */ (view) }));
+    return button;
   });
+  set(buttons[1], { title: words.say("thirty_answers.answers.by_text_hint") });
+  return buttons;
+}
 
-  function ask() {
-    clearTimeout(timer);
-    wanted = requestKey(api.store.get().params, api.store.get().run);
-    const number = nextNumber();
-    jobs.expect(number);
-    api.setValue({ number });
-    api.trigger("wanted");
-  }
-
-  function highlight(rows) {
-    api.store.set({ answerRows: rows });
-  }
-
-  function show() {
-    const by = api.store.get().compareBy;
-    for (const button of buttons) set(button, { "aria-pressed": button.dataset.view === by });
-    if (!value?.views) return;
-    const view = value.views[by];
-    say(number, String(view.rows.length));
-    say(
-      words,
-      `distinct ${view.rows.length === 1 ? "answer" : "answers"} among ${view.groups.length} to “${value.prompt}”`,
-    );
-    const circles = pool(dots, view.groups.length, () => node("span.dot"));
-    view.groups.forEach((group, row) => {
-      const circle = circles[row];
-      say(circle, String(group + 1));
-      circle.style.setProperty("--shade", Math.max(1 - group * 0.06, 0.3).toFixed(2));
-      set(circle, { title: `answer ${row + 1}: ${view.rows[group].text}` });
-      circle.onpointerenter = () => highlight(view.rows[group].rows);
-      circle.onpointerleave = () => highlight(null);
-    });
-    set(dots, { "aria-label": `${view.rows.length} distinct answers among ${view.groups.length}` });
-    const lines = pool(body, view.rows.length, makeLine);
-    view.rows.forEach((row, place) => fill(lines[place], row, place, view.groups.length));
-  }
-
-  function makeLine() {
-    const line = node("tr");
-    node("span.dot", {}, node("td", {}, line));
-    node("td.answers-text", {}, line);
-    const count = node("td.answers-count", {}, line);
-    node("span.answers-bar", {}, count);
-    node("b", {}, count);
-    for (let column = 3; column < columns.length; column++) node("td", {}, line);
-    return line;
-  }
-
-  function fill(line, row, place, total) {
-    const cells = line.children;
-    say(cells[0].firstChild, String(place + 1));
-    cells[0].firstChild.style.setProperty("--shade", Math.max(1 - place * 0.06, 0.3).toFixed(2));
-    say(cells[1], row.text || "(empty)");
-    cells[2].firstChild.style.setProperty("--part", (row.count / total).toFixed(4));
-    say(cells[2].lastChild, String(row.count));
-    say(cells[3], percent(row.count / total));
-    say(cells[4], percent(row.probability));
-    set(cells[4], {
-      title: `${row.probability.toExponential(3)} under these settings; ${row.model_probability.toExponential(3)} as the model gave it, at temperature 1 with nothing cut`,
-    });
-    say(cells[5], String(row.length));
-    say(cells[6], row.stop);
-    line.onpointerenter = () => highlight(row.rows);
-    line.onpointerleave = () => highlight(null);
-  }
-
-  function draw(state) {
-    const key = requestKey(state.params, state.run);
-    if (state.params && key !== wanted) {
-      const first = wanted === null;
-      element.classList.toggle("is-stale", !first);
-      say(
-        status,
-        first ? "Sampling 30 answers …" : "Stale: sampled with other settings. New ones come when the slider rests.",
-      );
-      clearTimeout(timer);
-      timer = setTimeout(ask, first ? 0 : REST_MS);
-    }
-    const lit = state.answerRows;
-    const view = value?.views?.[state.compareBy];
-    if (!view) return;
-    for (let row = 0; row < dots.children.length; row++) {
-      dots.children[row].classList.toggle("is-lit", Boolean(lit?.includes(row)));
-    }
-    for (let place = 0; place < body.children.length; place++) {
-      body.children[place].classList.toggle(
-        "is-lit",
-        Boolean(lit && view.rows[place]?.rows.some((row) => lit.includes(row))),
-      );
-    }
-  }
-
-  const jobs = follower({
-    tell(job) {
-      const isOver = job.state === "failed" || job.state === "stopped";
-      say(problem, isOver ? jobWords(job) : "");
-      if (isOver) element.classList.toggle("is-stale", Boolean(value));
-      if (isOver || job.state === "queued") say(status, isOver ? "" : jobWords(job));
-    },
-  });
-  show();
-  return {
-    update(given) {
-      if (!jobs.hear(given) || !given?.views) return;
-      value = given;
-      element.classList.remove("is-stale");
-      say(
-        status,
-        `At most ${value.max_new_tokens} tokens each, all in one batch: ${milliseconds(value.seconds)} on ${value.machine}.`,
-      );
-      show();
-    },
-    reads: ["params", "run", "compareBy", "answerRows"],
-    draw,
+/** @param {ReturnType<typeof build>} parts @param {string} prompt @param {View} view @param {import("../../page/js/types.js").Store} store */
+function drawView({ number, about, dots, body }, prompt, view, store) {
+  const { groups, rows } = view;
+  say(number, String(rows.length));
+  say(about, words.say("thirty_answers.answers.distinct", { distinct: rows.length, count: groups.length, prompt }));
+  drawDots(dots, view, (row, place) =>
+    words.say("thirty_answers.answers.dot", { number: row + 1, text: rows[place].text }),
+  );
+  const points = (/** @type {HTMLElement} */ target, /** @type {Row} */ row) => {
+    target.onpointerenter = () => store.set({ answerRows: row.rows });
+    target.onpointerleave = () => store.set({ answerRows: null });
   };
+  groups.forEach((place, row) => {
+    points(/** @type {HTMLElement} */ (dots.children[row]), rows[place]);
+  });
+  const lines = pool(body, rows.length, makeLine);
+  rows.forEach((row, place) => {
+    fillLine(lines[place], row, place, groups.length);
+    points(lines[place], row);
+  });
+}
+
+function makeLine() {
+  const line = node("tr");
+  node("span.dot", {}, node("td", {}, line));
+  node("td.answers-text", {}, line);
+  const count = node("td.answers-count", {}, line);
+  node("span.answers-bar", {}, count);
+  node("b", {}, count);
+  for (const _column of COLUMNS.slice(2)) node("td", {}, line);
+  return line;
+}
+
+/** @param {HTMLElement} line @param {Row} row @param {number} place @param {number} total */
+function fillLine(line, row, place, total) {
+  const [dot, text, count, share, predicted, tokens, end] = line.children;
+  const [bar, number] = count.children;
+  drawDot(/** @type {HTMLElement} */ (dot.firstChild), place);
+  say(text, textOf(row.text));
+  /** @type {HTMLElement} */ (bar).style.setProperty("--part", String(row.count / total));
+  say(number, String(row.count));
+  say(share, percent(row.count / total));
+  say(predicted, percent(row.probability));
+  const facts = { share: row.probability, model: row.model_probability };
+  set(predicted, { title: words.say("thirty_answers.answers.probability", facts) });
+  say(tokens, String(row.length));
+  say(end, reasonOf(row.stop));
+}
+
+/** @param {ReturnType<typeof build>} parts @param {View} view @param {number[] | null} lit */
+function light({ dots, body }, { rows }, lit) {
+  [...dots.children].forEach((dot, row) => {
+    dot.classList.toggle("is-lit", lit?.includes(row) ?? false);
+  });
+  [...body.children].forEach((line, place) => {
+    line.classList.toggle(
+      "is-lit",
+      rows[place].rows.some((row) => lit?.includes(row)),
+    );
+  });
 }

@@ -12,7 +12,7 @@ from playground.models.answers import Answer, at_once, write_answers
 from playground.models.text import LoadedModel
 
 TOKENS, TEXT = "tokens", "text"  # what makes two answers the same
-NUM_ANSWERS, ANSWER_TOKENS = 30, 24  # as every tab draws them
+NUM_ANSWERS, ANSWER_TOKENS = 30, 24  # in every tab
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class AnswerSet:
                 "count": self.counts,
                 "share": [count / len(self.answers) for count in self.counts],
                 "probability": [group.probability for group in self.distinct],
-                "model probability": [group.model_probability for group in self.distinct],
+                "model_probability": [group.model_probability for group in self.distinct],
                 "length": [group.length for group in self.distinct],
-                "stop reason": [group.stop_reason for group in self.distinct],
+                "stop_reason": [group.stop_reason for group in self.distinct],
             }
         )
 
@@ -105,7 +105,7 @@ class AnswerRequest:
         return self.n * len(self.settings)
 
 
-def drawing(loaded: LoadedModel, request: AnswerRequest) -> Generator[int, None, list[AnswerSet]]:
+def sampling(loaded: LoadedModel, request: AnswerRequest) -> Generator[int, None, list[AnswerSet]]:
     """Yields how many answers are complete, and returns a set for each of the settings. Raises as `generate` does."""
     prompt_ids = loaded.prompt_ids(request.prompt)
     written = yield from write_answers(
@@ -123,19 +123,19 @@ def drawing(loaded: LoadedModel, request: AnswerRequest) -> Generator[int, None,
     ]
 
 
-def draw_answer_sets(loaded: LoadedModel, request: AnswerRequest) -> list[AnswerSet]:
-    """As `drawing`, without stopping on the way."""
-    return at_once(drawing(loaded, request))
+def sample_answer_sets(loaded: LoadedModel, request: AnswerRequest) -> list[AnswerSet]:
+    """As `sampling`, without stopping on the way."""
+    return at_once(sampling(loaded, request))
 
 
-def draw_answer_set(
+def sample_answer_set(
     loaded: LoadedModel,
     prompt: str,
     params: SamplingParams,
     n: int = NUM_ANSWERS,
     max_new_tokens: int = ANSWER_TOKENS,
 ) -> AnswerSet:
-    return draw_answer_sets(loaded, AnswerRequest(prompt, (params,), n, max_new_tokens))[0]
+    return sample_answer_sets(loaded, AnswerRequest(prompt, (params,), n, max_new_tokens))[0]
 
 
 def _identity(answer: Answer, compare: str) -> Hashable:

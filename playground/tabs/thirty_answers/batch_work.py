@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from playground.engine.generation import STOP_TOKEN
 from playground.tabs.thirty_answers.answers import AnswerSet
 
 
@@ -25,14 +26,14 @@ class BatchWork:
         return sum(self.num_steps - steps for steps in self.steps_per_row)
 
 
-def batch_work(drawn: AnswerSet) -> BatchWork:
+def batch_work(sampled: AnswerSet) -> BatchWork:
     # The token that a step chooses is fed in the next one: a row of s steps feeds the prompt and s - 1 tokens.
-    answers, prompt = drawn.answers, drawn.prompt_length
+    answers, prompt = sampled.answers, sampled.prompt_length
     steps = tuple(answer.num_steps for answer in answers)
     prefixes = {answer.token_ids[:length] for answer in answers for length in range(1, answer.num_steps)}
     return BatchWork(
         steps,
-        tuple(answer.stop_reason == "stop token" for answer in answers),
+        tuple(answer.stop_reason == STOP_TOKEN for answer in answers),
         padded=len(steps) * (prompt + max(steps) - 1),
         dropped=prompt + sum(steps) - len(steps),
         merged=prompt + len(prefixes),

@@ -1,97 +1,50 @@
 // The curve of distinct answers: a Plotly picture, the present slider as a line on it, and its table as CSV.
 
-import { download } from "../../page/js/download.js";
-import { statusFollower } from "../../page/js/jobs.js";
-import { mount as mountPlot } from "../../page/js/plot.js";
-import { node, say } from "../../page/js/svg.js";
+import { linearScale, logScale } from "../../page/js/axis.js";
+import * as words from "../../page/js/words.js";
+import { plotCard } from "./plot_card.js";
+import { barRequest, isFor } from "./request.js";
 
-/** Where a slider's value stands on the axis; between two marks in proportion, top-k by ratios, 0 (off) at the end. */
+/** @typedef {{ values: number[], places: number[], knob: string }} Marks  of the axis */
+
+/** Where a slider's value is on the axis; between two marks in proportion, top-k by ratios, 0 (off) at the end.
+ * @param {number} value @param {Marks} marks */
 export function placeOf(value, { values, places, knob }) {
-  if (knob === "top_k" && value <= 0) return places[places.length - 1];
-  const scale = knob === "top_k" ? Math.log : (number) => number;
-  const last = knob === "top_k" ? values.length - 2 : values.length - 1; // the last mark of top-k is "off"
-  if (value >= values[last]) return places[last];
-  for (let mark = 0; mark < last; mark++) {
-    if (value > values[mark + 1]) continue;
-    const part = (scale(value) - scale(values[mark])) / (scale(values[mark + 1]) - scale(values[mark]));
-    return places[mark] + Math.max(part, 0) * (places[mark + 1] - places[mark]);
-  }
-  return places[0];
+  const byRatios = knob === "top_k";
+  if (byRatios && value <= 0) return places[places.length - 1];
+  const last = values.length - (byRatios ? 2 : 1); // the last mark of top-k is "off"
+  const next = values.findIndex((mark, index) => index > 0 && index <= last && value <= mark);
+  if (next < 0) return places[last];
+  const scaleOf = byRatios ? logScale : linearScale;
+  const place = scaleOf([values[next - 1], values[next]], [places[next - 1], places[next]]);
+  return Math.max(place(value), places[0]);
 }
 
-/** Whether the last press of Generate was for another prompt or model than a picture drawn before it. */
-export function isOtherRun(run, { runId, prompt, model }) {
-  return Boolean(run) && run.id !== runId && (run.prompt !== prompt || run.model !== model);
-}
-
+/** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
   element.classList.add("answers-curve");
-  const words = node(
-    "p.note",
-    { role: "status" },
-    element,
-    "Press the button: every point is 30 answers, all in one batch.",
-  );
-  const problem = node("p.answers-problem", { role: "alert" }, element);
-  const inner = node("div", {}, element);
-  const plot = mountPlot(inner);
-  const save = node(
-    "button.small-button",
-    { type: "button", title: "The points and their bands as CSV" },
-    inner.querySelector(".plot-buttons"),
-    "CSV",
-  );
-  let value = null;
-  plot.update(null);
-  save.addEventListener("click", () => {
-    if (value?.views) download(value.views[by()].csv, "distinct_answers.csv");
-  });
-
-  const jobs = statusFollower(words, { problem, buttons: ["#answers-draw"], running: "Sampling the answers …" });
   const by = () => api.store.get().compareBy;
+  const { update, draw } = plotCard(element, api, {
+    button: "#answers-plot",
+    invitation: words.say("thirty_answers.curve.invitation", { count: api.props.value.count }),
+    stale: words.say("thirty_answers.curve.stale"),
+    csvHint: words.say("thirty_answers.curve.csv_hint"),
+    file: "distinct_answers.csv",
+    csvOf: (/** @type {any} */ value) => value.views[by()].csv,
+    pictureOf: (/** @type {any} */ value, state) => ({
+      figure: withSlider(value.views[by()].figure, value, state.params?.[value.knob]),
+      isStale: !isFor(value, barRequest(state), value.knob),
+    }),
+  });
+  return { reads: ["params", "bar", "compareBy", "dark"], update, draw };
+}
 
-  function isStale({ params, run }) {
-    return (
-      isOtherRun(run, value) ||
-      (Boolean(params) &&
-        Object.entries(value.params).some(
-          ([name, given]) => name !== value.knob && params[name] !== undefined && params[name] !== given,
-        ))
-    );
-  }
-
-  function show(state) {
-    const figure = structuredClone(value.views[by()].figure);
-    const here = state.params?.[value.knob];
-    if (here !== undefined) {
-      const x = placeOf(here, value);
-      figure.layout.shapes = [
-        {
-          type: "line",
-          x0: x,
-          x1: x,
-          yref: "paper",
-          y0: 0,
-          y1: 1,
-          line: { color: "var(--accent)", width: 3, dash: "dot" },
-        },
-      ];
-    }
-    plot.update(figure);
-    const stale = isStale(state);
-    element.classList.toggle("is-stale", stale);
-    say(words, stale ? "Stale: other settings or another prompt now. Draw it again." : value.words);
-  }
-
-  return {
-    reads: ["params", "run", "compareBy", "dark"],
-    update(given) {
-      if (!jobs.hear(given) || !given?.views) return;
-      value = { ...given, runId: api.store.get().run?.id };
-      this.draw(api.store.get());
-    },
-    draw(state) {
-      if (value && element.clientWidth) show(state);
-    },
-  };
+/** The figure with a line where the slider is. @param {any} figure @param {Marks} marks @param {number | undefined} value */
+function withSlider(figure, marks, value) {
+  const changed = structuredClone(figure);
+  if (value === undefined) return changed;
+  const x = placeOf(value, marks);
+  const line = { color: "var(--accent)", width: 3, dash: "dot" };
+  changed.layout.shapes = [{ type: "line", x0: x, x1: x, yref: "paper", y0: 0, y1: 1, line }];
+  return changed;
 }

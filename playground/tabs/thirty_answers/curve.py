@@ -15,8 +15,9 @@ from playground.tabs.thirty_answers.answers import (
     TOKENS,
     AnswerRequest,
     AnswerSet,
-    draw_answer_sets,
+    sample_answer_sets,
 )
+from playground.words import say
 
 # What each axis of the page steps through. Top-k 0 means off: every token may be chosen.
 VALUES: dict[str, tuple[float, ...]] = {
@@ -65,12 +66,12 @@ class CurvePool:
 
     @property
     def values(self) -> list[float]:
-        return [getattr(drawn.params, self.knob) for drawn in self.sets]
+        return [getattr(sampled.params, self.knob) for sampled in self.sets]
 
     def curve(self, n: int = NUM_ANSWERS, compare: str = TOKENS) -> Curve:
         """Counts among the first n rows, and the band from all of them; a pool of n rows gives no band."""
         pairs = zip(self.values, self.sets, strict=True)
-        points = [_point(value, drawn.compared_by(compare), n) for value, drawn in pairs]
+        points = [_point(value, sampled.compared_by(compare), n) for value, sampled in pairs]
         return Curve(self.prompt, self.knob, n, len(self.sets[0].answers), tuple(points))
 
 
@@ -82,17 +83,17 @@ def curve_request(
     max_new_tokens: int = ANSWER_TOKENS,
     values: Sequence[float] = (),
 ) -> AnswerRequest:
-    """Every value of the setting draws with the same random numbers; the other settings stay as in `params`."""
+    """All values of the setting share the same random numbers; the other settings stay as in `params`."""
     settings = tuple(replace(params, **{knob: value}) for value in tuple(values) or VALUES[knob])
     return AnswerRequest(prompt, settings, rows, max_new_tokens)
 
 
-def draw_curve_pool(
+def sample_curve_pool(
     loaded_model: LoadedModel, prompt: str, params: SamplingParams, knob: str = "temperature", *more, **options
 ) -> CurvePool:
     """All values of the setting and all rows share one prefill. Arguments as of `curve_request`."""
     request = curve_request(prompt, params, knob, *more, **options)
-    return CurvePool(knob, tuple(draw_answer_sets(loaded_model, request)))
+    return CurvePool(knob, tuple(sample_answer_sets(loaded_model, request)))
 
 
 def _point(value: float, pool: AnswerSet, n: int) -> CurvePoint:
@@ -107,12 +108,12 @@ def _point(value: float, pool: AnswerSet, n: int) -> CurvePoint:
 def rarefy(counts: Sequence[int], n: int) -> tuple[float, float]:
     """(mean, standard deviation) over seeds of the distinct answers among n, from a pool with these counts.
 
-    Hurlbert's mean and Heck's variance (1971, 1975) speak of n drawn from the pool without replacement. Such draws vary
-    less than fresh ones, by the part n / pool that is always the same: the variance is divided by what is left.
+    Hurlbert's mean and Heck's variance (1971, 1975) speak of n taken from the pool without replacement. Such samples
+    vary less than fresh ones, by the part n / pool that is always the same: the variance is divided by what is left.
     """
     pool = sum(counts)
     if n > pool:
-        raise ValueError(f"a pool of {pool} answers says nothing about {n}")
+        raise ValueError(say("thirty_answers.curve.small_pool", pool=pool, count=n))
     sizes, times = np.unique(np.asarray(counts), return_counts=True)
     absent = _chance_of_absence(sizes, pool, n)  # of an answer seen `size` times, among n of the pool
     mean = float((times * (1 - absent)).sum())

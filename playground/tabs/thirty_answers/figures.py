@@ -1,17 +1,25 @@
-"""Curves of the thirty answers: distinct against a setting, stated against observed."""
+"""Curves of the thirty answers: distinct against a setting, predicted against observed."""
 
 import html
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
 
+from playground.numbers import count
 from playground.style import layout
+from playground.words import say
 
-KNOBS = {"temperature": "temperature", "top_p": "top-p", "top_k": "top-k"}
 LOOKS = (("--kept", "circle", "solid"), ("--value", "diamond", "dash"))  # first and second prompt
-DRAWS = (("--muted", "triangle-up"), ("--value", "square"), ("--kept", "circle"))  # few, more, most draws
-LEAST = 1e-4  # shares below this stand at the left edge of the logarithmic axis
+SIZE_LOOKS = (("--muted", "triangle-up"), ("--value", "square"), ("--kept", "circle"))  # small, larger, largest sample
+LEAST = 1e-4  # shares below this are at the left edge of the logarithmic axis
+TICKS = (0.001, 0.01, 0.1, 1)
+HOVER = "%{customdata}<extra></extra>"  # a sentence for each point
+
+
+def knob_name(knob: str) -> str:
+    return say(f"thirty_answers.knob.{knob}")
 
 
 def distinct_figure(curves: Sequence[pd.DataFrame], knob: str) -> go.Figure:
@@ -21,29 +29,16 @@ def distinct_figure(curves: Sequence[pd.DataFrame], knob: str) -> go.Figure:
     answers, pool. A pool no larger than the answers has no band.
     """
     figure = go.Figure()
-    for curve, (colour, symbol, dash) in zip(curves, LOOKS, strict=False):
-        values, number = curve[knob].tolist(), int(curve["answers"].iloc[0])
-        name, has_band = plain(curve["prompt"].iloc[0], 44), bool((curve["pool"] > curve["answers"]).all())
-        if has_band:
-            _add_band(figure, curve, knob, name, colour, dash)
-        figure.add_scatter(
-            x=axis_places(knob, values),
-            y=curve["distinct"].tolist(),
-            mode="markers",
-            name=f"{name}: this seed",
-            showlegend=not has_band,
-            marker={"color": f"var({colour})", "size": 12, "symbol": symbol},
-            customdata=[[label] for label in value_labels(knob, values)],
-            hovertemplate=f"{KNOBS[knob]} %{{customdata[0]}}: %{{y}} of {number}<extra>this seed</extra>",
-        )
+    for curve, look in zip(curves, LOOKS, strict=False):
+        _add_curve(figure, curve, knob, look)
     values, number = curves[0][knob].tolist(), int(curves[0]["answers"].iloc[0])
-    axis = {"zeroline": False}
+    axis: dict[str, Any] = {"zeroline": False}
     if knob == "top_k":
         axis |= {"tickvals": axis_places(knob, values), "ticktext": value_labels(knob, values)}
     return figure.update_layout(
         layout(
-            KNOBS[knob],
-            f"distinct answers of {number}",
+            knob_name(knob),
+            say("thirty_answers.curve.axis", count=number),
             xaxis=axis,
             yaxis={"range": [0, number * 1.05], "zeroline": False},
             hovermode="closest",
@@ -53,90 +48,90 @@ def distinct_figure(curves: Sequence[pd.DataFrame], knob: str) -> go.Figure:
     )
 
 
+def _add_curve(figure: go.Figure, curve: pd.DataFrame, knob: str, look: tuple[str, str, str]) -> None:
+    colour, symbol, dash = look
+    values, number = curve[knob].tolist(), int(curve["answers"].iloc[0])
+    name, has_band = plain(curve["prompt"].iloc[0], 44), bool((curve["pool"] > curve["answers"]).all())
+    if has_band:
+        _add_band(figure, curve, knob, name, colour, dash)
+    facts = zip(value_labels(knob, values), curve["distinct"].tolist(), strict=True)
+    figure.add_scatter(
+        x=axis_places(knob, values),
+        y=curve["distinct"].tolist(),
+        mode="markers",
+        name=say("thirty_answers.curve.this_seed", prompt=name),
+        showlegend=not has_band,
+        marker={"color": f"var({colour})", "size": 12, "symbol": symbol},
+        customdata=[
+            say("thirty_answers.curve.point", knob=knob_name(knob), value=value, distinct=distinct, count=number)
+            for value, distinct in facts
+        ],
+        hovertemplate=HOVER,
+    )
+
+
 def _add_band(figure: go.Figure, curve: pd.DataFrame, knob: str, name: str, colour: str, dash: str) -> None:
     values = curve[knob].tolist()
-    places, low, high = axis_places(knob, values), curve["low"].tolist(), curve["high"].tolist()
+    places, means = axis_places(knob, values), curve["expected"].tolist()
+    low, high = curve["low"].tolist(), curve["high"].tolist()
     edge = {"mode": "lines", "line": {"width": 0}, "showlegend": False, "hoverinfo": "skip"}
     figure.add_scatter(x=places, y=low, **edge)
     figure.add_scatter(x=places, y=high, fill="tonexty", fillcolor=f"var({colour}_band)", **edge)
     figure.add_scatter(
         x=places,
-        y=curve["expected"].tolist(),
+        y=means,
         mode="lines",
         name=name,
         line={"color": f"var({colour})", "width": 3, "dash": dash},
-        customdata=list(zip(value_labels(knob, values), low, high, strict=True)),
-        hovertemplate=(
-            f"{KNOBS[knob]} %{{customdata[0]}}: mean %{{y:.1f}}, "
-            "about 9 of 10 seeds %{customdata[1]:.1f} to %{customdata[2]:.1f}<extra></extra>"
-        ),
+        customdata=[
+            say("thirty_answers.curve.band", knob=knob_name(knob), value=value, mean=mean, low=least, high=most)
+            for value, mean, least, most in zip(value_labels(knob, values), means, low, high, strict=True)
+        ],
+        hovertemplate=HOVER,
     )
 
 
 def axis_places(knob: str, values: Sequence[float]) -> list[float]:
-    """Where the values stand: at themselves. Top-k grows by leaps and ends with off: there one after another."""
+    """The values themselves. Top-k grows by leaps and ends with off: its marks are one after another."""
     return list(range(len(values))) if knob == "top_k" else list(values)
 
 
 def value_labels(knob: str, values: Sequence[float]) -> list[str]:
-    return ["off" if knob == "top_k" and not value else f"{value:g}" for value in values]
+    return [say("thirty_answers.knob.off") if knob == "top_k" and not value else count(value) for value in values]
 
 
-def agreement_figure(frame: pd.DataFrame, draws: Sequence[int]) -> go.Figure:
-    """For each answer its probability under the settings as a bar across, and each number of draws with its interval.
+def agreement_figure(frame: pd.DataFrame, sizes: Sequence[int]) -> go.Figure:
+    """For each answer its probability under the settings as a bar across, and each sample's share with its interval.
 
-    A row for each answer: answer, stated, model, and for each N in `draws`: observed N, low N, high N. The model's own
-    probability is drawn where the settings change it.
+    A row for each answer: answer, predicted, model, and for each size N of `sizes`: observed_N, low_N, high_N. The
+    model's own probability is shown where the settings change it.
     """
-    rows = list(range(len(frame)))
-    figure = go.Figure()
-    looks = DRAWS[-len(draws) :]
-    for offset, (number, (colour, symbol)) in enumerate(zip(draws, looks, strict=True)):
-        shares = frame[f"observed {number}"]
-        shown = shares.clip(lower=LEAST)
-        figure.add_scatter(
-            x=shown,
-            y=[row + 0.24 * (offset - 1) for row in rows],
-            mode="markers",
-            name=f"{number:,} draws",
-            marker={"color": f"var({colour})", "size": 11, "symbol": symbol},
-            error_x={
-                "type": "data",
-                "symmetric": False,
-                "array": frame[f"high {number}"] - shown,
-                "arrayminus": (shown - frame[f"low {number}"].clip(lower=LEAST)).clip(lower=0),
-                "color": f"var({colour})",
-                "thickness": 3,
-                "width": 0,
-            },
-            customdata=list(zip(shares, frame[f"low {number}"], frame[f"high {number}"], strict=True)),
-            hovertemplate=(
-                f"%{{customdata[0]:.2%}} in {number:,} draws, "
-                "95 % interval %{customdata[1]:.2%} to %{customdata[2]:.2%}<extra></extra>"
-            ),
-        )
-    marks = [("stated", "these settings", "--accent", 34)]
-    if (frame["model"] - frame["stated"]).abs().max() > 1e-3:
-        marks.insert(0, ("model", "the model itself", "--muted", 22))
-    for column, name, colour, size in marks:
+    figure, rows = go.Figure(), list(range(len(frame)))
+    for place, (size, look) in enumerate(zip(sizes, SIZE_LOOKS[-len(sizes) :], strict=True)):
+        _add_sample(figure, frame, size, [row + 0.24 * (place - 1) for row in rows], look)
+    marks = [("predicted", "--accent", 34)]
+    if (frame["model"] - frame["predicted"]).abs().max() > 1e-3:
+        marks.insert(0, ("model", "--muted", 22))
+    for column, colour, size in marks:
+        name = say(f"thirty_answers.agreement.mark.{column}")
         figure.add_scatter(
             x=frame[column].clip(lower=LEAST).tolist(),
             y=rows,
             mode="markers",
             name=name,
             marker={"color": f"var({colour})", "symbol": "line-ns-open", "size": size, "line": {"width": 4}},
-            customdata=[[share] for share in frame[column]],
-            hovertemplate=f"{name}: %{{customdata[0]:.2%}}<extra></extra>",
+            customdata=[say("thirty_answers.agreement.share", name=name, share=share) for share in frame[column]],
+            hovertemplate=HOVER,
         )
-    ticks = [LEAST, 0.001, 0.01, 0.1, 1]
+    least = say("thirty_answers.agreement.least", percent=100 * LEAST)
     return figure.update_layout(
         layout(
-            "share of the draws, logarithmic",
+            say("thirty_answers.agreement.axis"),
             "",
-            xaxis={"type": "log", "tickvals": ticks, "ticktext": ["≤ 0.01 %", "0.1 %", "1 %", "10 %", "100 %"]},
+            xaxis={"type": "log", "tickvals": [LEAST, *TICKS], "ticktext": [least, *map(_tick, TICKS)]},
             yaxis={
                 "tickvals": rows,
-                "ticktext": [plain(text or "(empty)", 34) for text in frame["answer"]],
+                "ticktext": [plain(text or say("thirty_answers.empty"), 34) for text in frame["answer"]],
                 "range": [len(rows) - 0.4, -0.6],
                 "zeroline": False,
             },
@@ -145,6 +140,49 @@ def agreement_figure(frame: pd.DataFrame, draws: Sequence[int]) -> go.Figure:
             height=170 + 46 * len(rows),
         )
     )
+
+
+def narrow_axes(num_answers: int) -> dict[str, dict]:
+    """What to change in the layout of `agreement_figure` where there is no room for texts: numbers for the answers."""
+    return {
+        "xaxis": {
+            "ticktext": ["0", *map(_tick, TICKS[:-1]), ""],
+            "tickangle": 0,
+            "title": {"text": say("thirty_answers.agreement.narrow_axis")},
+        },
+        "yaxis": {"ticktext": [count(place + 1) for place in range(num_answers)]},
+    }
+
+
+def _add_sample(figure: go.Figure, frame: pd.DataFrame, size: int, places: list[float], look: tuple[str, str]) -> None:
+    colour, symbol = look
+    shares, low, high = (frame[f"{column}_{size}"] for column in ("observed", "low", "high"))
+    shown = shares.clip(lower=LEAST)
+    figure.add_scatter(
+        x=shown,
+        y=places,
+        mode="markers",
+        name=say("thirty_answers.agreement.sample", count=size),
+        marker={"color": f"var({colour})", "size": 11, "symbol": symbol},
+        error_x={
+            "type": "data",
+            "symmetric": False,
+            "array": high - shown,
+            "arrayminus": (shown - low.clip(lower=LEAST)).clip(lower=0),
+            "color": f"var({colour})",
+            "thickness": 3,
+            "width": 0,
+        },
+        customdata=[
+            say("thirty_answers.agreement.point", share=share, count=size, low=least, high=most)
+            for share, least, most in zip(shares, low, high, strict=True)
+        ],
+        hovertemplate=HOVER,
+    )
+
+
+def _tick(share: float) -> str:
+    return say("thirty_answers.agreement.tick", percent=100 * share)
 
 
 def plain(text: str, length: int) -> str:

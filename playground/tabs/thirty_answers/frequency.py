@@ -1,4 +1,4 @@
-"""The probability of an answer under the settings, beside how often it comes."""
+"""The probability of an answer under the settings, beside how often it was sampled."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,65 +8,68 @@ import pandas as pd
 import torch
 
 from playground.tabs.thirty_answers.answers import TOKENS, AnswerSet
+from playground.words import say
 
-DRAWS = (30, 300, 3000)
-LEAST = 5  # expected draws below which a class says too little on its own
-ROUNDING = 1e-9  # an answer that always comes is stated, and bounded, within this of 1
+SIZES = (30, 300, 3000)  # of the samples
+LEAST = 5  # expected answers below which a class says too little on its own
+ROUNDING = 1e-9  # an answer that always comes is predicted, and bounded, within this of 1
 Z = 1.96  # 95 of 100 intervals hold the true share
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """For each answer the stated probability, and for each number of draws the count with its interval."""
+    """For each answer the predicted probability, and for each sample size the observed share with its interval."""
 
-    # answer, stated, model (at T = 1 with nothing cut), and for each number: observed N, low N, high N, inside N
+    # answer, predicted, model (at T = 1 with nothing cut), and for each size N: observed_N, low_N, high_N, inside_N
     frame: pd.DataFrame
-    draws: tuple[int, ...]
+    sizes: tuple[int, ...]
     chi_square: float
     degrees: int
-    p_value: float  # how often a difference this large comes by chance when stated and observed agree
+    p_value: float  # how often a difference this large comes by chance when predicted and observed agree
 
     @property
     def num_inside(self) -> int:
-        """Intervals of the largest number of draws that hold the stated probability."""
-        return int(self.frame[f"inside {self.draws[-1]}"].sum())
+        """Intervals of the largest sample that contain the predicted probability."""
+        return int(self.frame[f"inside_{self.sizes[-1]}"].sum())
 
 
-def wilson_interval(count: int, draws: int, z: float = Z) -> tuple[float, float]:
-    """95 % interval of a share (Wilson 1927). Unlike count / draws +- error it says something at 0 and at all."""
-    share = count / draws
-    middle = (share + z * z / (2 * draws)) / (1 + z * z / draws)
-    half = z / (1 + z * z / draws) * sqrt(share * (1 - share) / draws + z * z / (4 * draws * draws))
+def wilson_interval(count: int, size: int, z: float = Z) -> tuple[float, float]:
+    """95 % interval of a share (Wilson 1927). Unlike count / size +- error it says something at 0 and at all."""
+    share = count / size
+    middle = (share + z * z / (2 * size)) / (1 + z * z / size)
+    half = z / (1 + z * z / size) * sqrt(share * (1 - share) / size + z * z / (4 * size * size))
     return max(middle - half, 0.0), min(middle + half, 1.0)
 
 
-def stated_against_observed(drawn: AnswerSet, draws: Sequence[int] = DRAWS, top: int = 8) -> Agreement:
-    """The `top` likeliest answers of the set and a row for all others. Smaller numbers of draws are its first rows."""
-    # Chosen by what is stated, not by what came often: choosing the frequent ones would favour lucky counts. Likewise
-    # none that is expected less than five times: it would be listed only in the runs where it happened to come.
-    draws = tuple(number for number in draws if number <= len(drawn.answers)) or (len(drawn.answers),)
-    likely = [group for group in drawn.compared_by(TOKENS).distinct if group.probability * len(drawn.answers) >= LEAST]
+def predicted_vs_observed(sampled: AnswerSet, sizes: Sequence[int] = SIZES, top: int = 8) -> Agreement:
+    """The `top` likeliest answers of the set and a row for all others. Smaller samples are its first rows."""
+    # Chosen by what is predicted, not by what came often: choosing the frequent ones would favour lucky counts.
+    # Likewise none that is expected less than five times: it would be listed only where it happened to come.
+    sizes = tuple(size for size in sizes if size <= len(sampled.answers)) or (len(sampled.answers),)
+    likely = [
+        group for group in sampled.compared_by(TOKENS).distinct if group.probability * len(sampled.answers) >= LEAST
+    ]
     groups = sorted(likely, key=lambda group: (-group.probability, group.text))[:top]
-    stated = [group.probability for group in groups]
+    predicted = [group.probability for group in groups]
     names, rows_of = [group.text for group in groups], [set(group.rows) for group in groups]
-    rest = max(1 - sum(stated), 0.0)
-    stated.append(rest)
-    names.append("all others")
-    rows_of.append(set(range(len(drawn.answers))).difference(*rows_of))
+    rest = max(1 - sum(predicted), 0.0)
+    predicted.append(rest)
+    names.append(say("thirty_answers.agreement.all_others"))
+    rows_of.append(set(range(len(sampled.answers))).difference(*rows_of))
     model = [group.model_probability for group in groups]
     model.append(max(1 - sum(model), 0.0))
-    frame = pd.DataFrame({"answer": names, "stated": stated, "model": model})
-    for number in draws:
-        counts = [sum(row < number for row in rows) for rows in rows_of]
-        intervals = [wilson_interval(count, number) for count in counts]
-        frame[f"observed {number}"] = [count / number for count in counts]
-        frame[f"low {number}"], frame[f"high {number}"] = zip(*intervals, strict=True)
-        frame[f"inside {number}"] = [
-            low - ROUNDING <= prob <= high + ROUNDING for prob, (low, high) in zip(stated, intervals, strict=True)
+    frame = pd.DataFrame({"answer": names, "predicted": predicted, "model": model})
+    for size in sizes:
+        counts = [sum(row < size for row in rows) for rows in rows_of]
+        intervals = [wilson_interval(count, size) for count in counts]
+        frame[f"observed_{size}"] = [count / size for count in counts]
+        frame[f"low_{size}"], frame[f"high_{size}"] = zip(*intervals, strict=True)
+        frame[f"inside_{size}"] = [
+            low - ROUNDING <= prob <= high + ROUNDING for prob, (low, high) in zip(predicted, intervals, strict=True)
         ]
-    most = max(draws)
+    most = max(sizes)
     counts = [sum(row < most for row in rows) for rows in rows_of]
-    return Agreement(frame, draws, *chi_square_test(counts, [prob * most for prob in stated]))
+    return Agreement(frame, sizes, *chi_square_test(counts, [prob * most for prob in predicted]))
 
 
 def chi_square_test(counts: Sequence[int], expected: Sequence[float]) -> tuple[float, int, float]:

@@ -1,4 +1,4 @@
-"""Where answers part: their common beginnings merged into a tree."""
+"""Where answers diverge: their common beginnings merged into a tree."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Node:
     token_ids: tuple[int, ...]
     count: int
     rows: tuple[int, ...]
-    split_probability: float  # of the first token, where the rows parted; 1 for the root
+    split_probability: float  # of the first token, where the rows diverged; 1 for the root
     probability: float  # of the whole answer up to here
     stop_reason: str  # "" unless the answer ends here
     children: tuple["Node", ...]  # most rows first
@@ -41,9 +41,9 @@ class Node:
         }
 
 
-def answer_tree(loaded_model: LoadedModel, drawn: AnswerSet) -> Node:
+def answer_tree(loaded_model: LoadedModel, sampled: AnswerSet) -> Node:
     """The root is what all answers begin with, perhaps nothing. An end is a child of its own where others go on."""
-    return _node(loaded_model.tokenizer, drawn.answers, tuple(range(len(drawn.answers))), 0, 1.0, 1.0)
+    return _node(loaded_model.tokenizer, sampled.answers, tuple(range(len(sampled.answers))), 0, 1.0, 1.0)
 
 
 def _node(

@@ -6,89 +6,67 @@ from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
+from pydantic import BaseModel
 
 from playground.models.text import LoadedModel
-from playground.page.line import Progress, in_steps
+from playground.numbers import count, decimals, small
+from playground.page.line import Progress, Work, in_steps
 from playground.page.machine import machine
 from playground.page.panel import figure_json
 from playground.page.requests import (
     RequestError,
-    known_settings,
+    checked,
     model_of,
     prompt_ids_of,
     sampling_params,
     text_of,
 )
 from playground.page.spreadsheet import csv_text
-from playground.tabs.thirty_answers.among_others import AmongOthers, greedy_among_others
-from playground.tabs.thirty_answers.answers import NUM_ANSWERS, TEXT, TOKENS, AnswerRequest, AnswerSet, drawing
+from playground.tabs.thirty_answers.among_others import AmongOthers, among_others
+from playground.tabs.thirty_answers.answers import NUM_ANSWERS, TEXT, TOKENS, AnswerRequest, AnswerSet, sampling
 from playground.tabs.thirty_answers.batch_work import batch_work
 from playground.tabs.thirty_answers.curve import POOL, VALUES, CurvePool, curve_request
-from playground.tabs.thirty_answers.figures import agreement_figure, axis_places, distinct_figure
-from playground.tabs.thirty_answers.frequency import stated_against_observed
+from playground.tabs.thirty_answers.figures import agreement_figure, axis_places, distinct_figure, narrow_axes
+from playground.tabs.thirty_answers.frequency import SIZES, Agreement, predicted_vs_observed
 from playground.tabs.thirty_answers.tree import answer_tree
-
-MANY = 3000
-
-
-def asked_answers(models: Mapping[str, LoadedModel], _question: Any, *request: Any) -> Iterator[tuple | None]:
-    """For a panel that asks: its question holds nothing but its number."""
-    return answer_values(models, *request)
+from playground.words import say, told
 
 
-def answer_values(
-    models: Mapping[str, LoadedModel], model_name: str, prompt: str, controls: dict
-) -> Iterator[tuple[dict, dict, dict] | None]:
-    """For answers.js, tree.js and batch.js."""
-    loaded, params = model_of(models, model_name), sampling_params(controls)
-    prompt_ids_of(loaded, prompt)
+class AnswersQuestion(BaseModel):
+    """Of asking.js: what is in the bar, or the run on the screen, and the present sliders."""
+
+    model: str
+    prompt: str
+    params: dict
+
+
+def answer_values(models: Mapping[str, LoadedModel], question: Any) -> Work:
+    """For the store, where every picture of the thirty answers finds them."""
+    asked = checked(AnswersQuestion, question)
+    if asked.model not in models:
+        raise RequestError(say("thirty_answers.no_model"))
+    loaded, params = models[asked.model], sampling_params(asked.params)
+    prompt_ids_of(loaded, asked.prompt)
     start = time.perf_counter()
-    [drawn] = yield from in_steps(drawing(loaded, AnswerRequest(prompt, (params,))))
+    [sampled] = yield from in_steps(sampling(loaded, AnswerRequest(asked.prompt, (params,))))
     seconds = time.perf_counter() - start
-    work = batch_work(drawn)
-    answers = {
-        "prompt": prompt,
-        "max_new_tokens": drawn.max_new_tokens,
+    return _what_was_asked(loaded, sampled) | {
+        "max_new_tokens": sampled.max_new_tokens,
         "seconds": seconds,
         "machine": machine(),
-        "views": {by: _view(drawn.compared_by(by)) for by in (TOKENS, TEXT)},
-        "csv": answers_csv(drawn),
+        "views": {by: _view(sampled.compared_by(by)) for by in (TOKENS, TEXT)},
+        "csv": answers_csv(sampled),
+        "tree": answer_tree(loaded, sampled).to_json(),
+        "batch": _batch_value(sampled),
     }
-    yield (
-        answers,
-        answer_tree(loaded, drawn).to_json(),
-        {
-            "steps": work.steps_per_row,
-            "prompt_length": drawn.prompt_length,
-            "padded": work.padded,
-            "dropped": work.dropped,
-            "merged": work.merged,
-            "filled": work.filled,
-        },
-    )
 
 
-def all_values(
-    models: Mapping[str, LoadedModel],
-    num_panels: int,
-    model_name: str,
-    prompt: str,
-    controls: dict,
-    knob: str,
-    second: str,
-) -> Iterator[tuple | Progress | None]:
-    """The answers, the curve and, with three panels, the agreement, one after another; then the tree and the batch."""
-    nothing = (None,) * num_panels
-    for value in answer_values(models, model_name, prompt, controls):
-        yield value and (value[0], *nothing[1:], *value[1:])
-    for value in curve_values(models, model_name, prompt, controls, knob, second):
-        yield (None, value, *nothing[2:], None, None) if isinstance(value, dict) else value
-    if num_panels == 3:
-        for value in agreement_values(models, model_name, prompt, controls):
-            yield (None, None, value, None, None) if isinstance(value, dict) else value
+def _what_was_asked(loaded: LoadedModel, sampled: AnswerSet) -> dict:
+    """By which request.js knows whether it still is what the page asks for."""
+    return {"model": loaded.name, "prompt": sampled.prompt, "params": asdict(sampled.params)}
 
 
-def _view(drawn: AnswerSet) -> dict:
+def _view(sampled: AnswerSet) -> dict:
     rows = [
         {
             "text": group.text,
@@ -99,14 +77,26 @@ def _view(drawn: AnswerSet) -> dict:
             "length": group.length,
             "stop": group.stop_reason,
         }
-        for group in drawn.distinct
+        for group in sampled.distinct
     ]
-    return {"groups": drawn.groups, "rows": rows}
+    return {"groups": sampled.groups, "rows": rows}
 
 
-def answers_csv(drawn: AnswerSet) -> str:
-    """The table of distinct answers; `settings` says in every line what they were drawn with."""
-    frame = drawn.table().assign(prompt=drawn.prompt, settings=str(asdict(drawn.params)))
+def _batch_value(sampled: AnswerSet) -> dict:
+    work = batch_work(sampled)
+    return {
+        "steps": work.steps_per_row,
+        "prompt_length": sampled.prompt_length,
+        "padded": work.padded,
+        "dropped": work.dropped,
+        "merged": work.merged,
+        "filled": work.filled,
+    }
+
+
+def answers_csv(sampled: AnswerSet) -> str:
+    """The table of distinct answers; `settings` says in every line what they were sampled with."""
+    frame = sampled.table().assign(prompt=sampled.prompt, settings=str(asdict(sampled.params)))
     return csv_text(frame)
 
 
@@ -116,7 +106,7 @@ def curve_values(
     """For curve.js: soon the counts of this seed, then the bands from a larger pool."""
     loaded, params = model_of(models, model_name), sampling_params(controls)
     if knob not in VALUES:
-        raise RequestError(f"A curve goes along one of {', '.join(VALUES)}.")
+        raise RequestError(say("thirty_answers.curve.no_such_knob", knobs=", ".join(VALUES)))
     prompts = [prompt, *([second] if text_of(second).strip() else [])]
     for each in prompts:
         prompt_ids_of(loaded, each)
@@ -124,79 +114,92 @@ def curve_values(
         start, pools = time.perf_counter(), []
         for each in dict.fromkeys(prompts):
             request = curve_request(each, params, knob, rows)
-            sets = yield from in_steps(drawing(loaded, request), request.num_answers)
+            sets = yield from in_steps(sampling(loaded, request), request.num_answers)
             pools.append(CurvePool(knob, tuple(sets)))
-        yield _curve_value(loaded.name, pools, known_settings(controls), time.perf_counter() - start)
+        yield _curve_value(loaded, pools, time.perf_counter() - start)
 
 
-def _curve_value(model: str, pools: list[CurvePool], controls: dict, seconds: float) -> dict:
+def _curve_value(loaded: LoadedModel, pools: list[CurvePool], seconds: float) -> dict:
     first = pools[0]
     views = {}
     for by in (TOKENS, TEXT):
         frames = [pool.curve(NUM_ANSWERS, by).to_frame() for pool in pools]
         views[by] = {"figure": figure_json(distinct_figure(frames, first.knob)), "csv": csv_text(pd.concat(frames))}
     rows = len(first.sets[0].answers)
-    words = f"Marks: {NUM_ANSWERS} answers with this seed."
-    if rows > NUM_ANSWERS:
-        words += f" Line and band: mean over seeds and about nine of ten seeds, by rarefaction of {rows} rows a point."
-    number = rows * len(first.values) * len(pools)
-    return {
+    facts = {"count": NUM_ANSWERS, "number": rows * len(first.values) * len(pools), "seconds": seconds}
+    return _what_was_asked(loaded, first.sets[0]) | {
         "views": views,
         "knob": first.knob,
         "values": first.values,
         "places": axis_places(first.knob, first.values),
-        "params": asdict(first.sets[0].params) | {first.knob: controls.get(first.knob)},
-        "model": model,
-        "prompt": first.prompt,
-        "words": f"{words} {number:,} answers in {seconds:.2f} s.",
+        "words": told("thirty_answers.curve.marks", **facts)
+        if rows == NUM_ANSWERS
+        else told("thirty_answers.curve.marks_and_band", rows=rows, **facts),
     }
 
 
 def agreement_values(
     models: Mapping[str, LoadedModel], model_name: str, prompt: str, controls: dict
 ) -> Iterator[dict | Progress]:
-    """For agreement.js: how far the draws are, then the comparison."""
+    """For agreement.js: how many are sampled, then the comparison."""
     loaded, start = model_of(models, model_name), time.perf_counter()
-    request = AnswerRequest(prompt, (sampling_params(controls),), MANY)
+    request = AnswerRequest(prompt, (sampling_params(controls),), max(SIZES))
     prompt_ids_of(loaded, prompt)
-    [drawn] = yield from in_steps(drawing(loaded, request), request.num_answers)
-    agreement = stated_against_observed(drawn)
-    inside, rows = agreement.num_inside, len(agreement.frame)
-    number = "1 distinct answer" if drawn.num_distinct == 1 else f"{drawn.num_distinct:,} distinct answers"
-    test = (
-        f"Chi-square {agreement.chi_square:.1f} on {agreement.degrees} degrees of freedom: "
-        f"a difference this large comes by chance {agreement.p_value:.1%} of the time."
-        if agreement.degrees
-        else "Nothing to compare: one answer has all of the probability."
-        if drawn.num_distinct == 1
-        else f"Nothing to compare: no answer is likely enough to be expected five times in {MANY:,} draws."
-    )
-    yield {
-        "figure": figure_json(agreement_figure(agreement.frame, agreement.draws)),
+    [sampled] = yield from in_steps(sampling(loaded, request), request.num_answers)
+    yield Progress(request.num_answers, request.num_answers)  # short work passes, also now
+    agreement = predicted_vs_observed(sampled)
+    yield _what_was_asked(loaded, sampled) | {
+        "figure": figure_json(agreement_figure(agreement.frame, agreement.sizes)),
+        "narrow": narrow_axes(len(agreement.frame)),
         "csv": csv_text(agreement.frame),
         "answers": agreement.frame["answer"].tolist(),
-        "params": asdict(drawn.params),
-        "model": loaded.name,
-        "prompt": prompt,
-        "words": f"{inside} of {rows} intervals of {MANY:,} draws hold the stated share (19 of 20 should). {test} "
-        f"{number} in {MANY:,}, {time.perf_counter() - start:.2f} s.",
+        "words": told(
+            "thirty_answers.agreement.intervals",
+            inside=agreement.num_inside,
+            of=len(agreement.frame),
+            samples=max(SIZES),
+            test=_test_words(agreement, sampled.num_distinct),
+            distinct=sampled.num_distinct,
+            seconds=time.perf_counter() - start,
+        ),
     }
 
 
-def among_values(models: Mapping[str, LoadedModel], model_name: str, prompt: str) -> Iterator[tuple]:
+def _test_words(agreement: Agreement, num_distinct: int) -> dict:
+    if agreement.degrees:
+        return told(
+            "thirty_answers.agreement.test",
+            chi_square=agreement.chi_square,
+            degrees=agreement.degrees,
+            chance=agreement.p_value,
+        )
+    if num_distinct == 1:
+        return told("thirty_answers.agreement.one_answer")
+    return told("thirty_answers.agreement.all_rare", samples=max(SIZES))
+
+
+def curve_and_agreement(
+    models: Mapping[str, LoadedModel], model_name: str, prompt: str, controls: dict, knob: str, second: str
+) -> Iterator[tuple | Progress]:
+    for value in curve_values(models, model_name, prompt, controls, knob, second):
+        yield (value, None) if isinstance(value, dict) else value
+    for value in agreement_values(models, model_name, prompt, controls):
+        yield (None, value) if isinstance(value, dict) else value
+
+
+def among_values(models: Mapping[str, LoadedModel], model_name: str, prompt: str) -> Iterator[tuple | None]:
     """What there is to say, and the rows of the table."""
     loaded = model_of(models, model_name)
     prompt_ids_of(loaded, prompt)
-    yield {"text": ""}, among_rows(greedy_among_others(loaded, prompt))
+    results = yield from in_steps(among_others(loaded, prompt))
+    yield {"text": ""}, [_among_row(result) for result in results]
 
 
-def among_rows(results: list[AmongOthers]) -> list[list[str]]:
+def _among_row(result: AmongOthers) -> list[str]:
+    same = "thirty_answers.among.same" if result.first_flip is None else "thirty_answers.among.differs"
     return [
-        [
-            str(result.rows),
-            f"{result.largest_difference:.1e}",
-            f"{result.smallest_gap:.4f}",
-            "yes" if result.first_flip is None else f"no, from step {result.first_flip} on",
-        ]
-        for result in results
+        count(result.rows),
+        small(result.largest_difference),
+        decimals(result.smallest_gap, 4),
+        say(same, step=result.first_flip or 0),
     ]

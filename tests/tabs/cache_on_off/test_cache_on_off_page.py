@@ -13,16 +13,15 @@ from playwright.sync_api import Browser, Page, expect
 
 import playground.tabs.cache_on_off.clinic as clinic
 import playground.tabs.cache_on_off.race as race_module
+import playground.tabs.cache_on_off.race_values as race_values
 import playground.tabs.cache_on_off.sweep_part as sweep_part
-import playground.tabs.cache_on_off.tab as race_tab
 from playground.engine.model import Transformer
 from playground.engine.work import ROUNDING
 from playground.page.lesson import read_lesson
 from playground.tabs.cache_on_off.clinic import FAULTS, hidden_fault
 from playground.tabs.cache_on_off.clinic_part import diagnosis, reading
-from playground.tabs.cache_on_off.race_values import big_number, power_text, ratio, seconds_text
 from playground.tabs.cache_on_off.sweep import PROMPT_LENGTHS, race_at_length
-from playground.tabs.cache_on_off.tab import stopped
+from playground.words import say
 
 DONE = "#race-panel .panel-body[data-phase=done]"
 
@@ -34,6 +33,25 @@ def open_part(page: Page, part: str) -> None:
 
 def fill_new_tokens(page: Page, count: int) -> None:
     page.get_by_label("New tokens", exact=True).fill(str(count))
+
+
+def play_slowly(page: Page) -> None:
+    """So slowly that a busy machine can't come too late for a replay: a speed that the page itself does not offer."""
+    page.get_by_label("Speed of the replay").evaluate(
+        "select => { select.add(new Option('slow', '0.0005')); select.value = '0.0005';"
+        " select.dispatchEvent(new Event('change')); }"
+    )
+
+
+def put_playhead(page: Page, thousandths: int) -> None:
+    page.get_by_label("Point in time of the runs").evaluate(
+        "(range, value) => { range.value = value; range.dispatchEvent(new Event('input', { bubbles: true })); }",
+        thousandths,
+    )
+
+
+def fault_words(name: str, part: str) -> str:
+    return say(f"cache_on_off.clinic.fault.{name}.{part}", chunk=clinic.CHUNK)
 
 
 def number(text: str) -> float:
@@ -86,8 +104,8 @@ def test_the_courses_numbers_with_one_press(race_page: Page):
     page.wait_for_selector(DONE)
     expect(page.locator(".race-result .verdict")).to_contain_text("✓ All 64 tokens are equal")
     expect(page.locator(".race-ratios")).to_contain_text("55.8 ×")
+    expect(page.locator(".race-result .note")).to_contain_text("matches the formula")
     fed = page.locator(".race-table tbody tr").first
-    expect(fed).to_contain_text("as counted")
     expect(fed.locator("td")).to_have_text(["246", "13,728", "55.8 ×"])
     expect(page.locator(".work-number")).to_have_text(["246", "13,728"])
     for side in ("on", "off"):
@@ -101,6 +119,7 @@ def test_the_courses_numbers_with_one_press(race_page: Page):
 def test_a_quick_run_is_shown_in_slow_motion_and_can_be_scrubbed(browser_page: Page):
     page = browser_page
     open_part(page, "Race")
+    play_slowly(page)
     fill_new_tokens(page, 24)
     page.get_by_role("button", name="Start both").click()
     page.wait_for_selector(DONE)
@@ -110,11 +129,10 @@ def test_a_quick_run_is_shown_in_slow_motion_and_can_be_scrubbed(browser_page: P
     assert boxes[0]["height"] == boxes[1]["height"]  # no hole beside the shorter one
     assert boxes[2]["width"] > boxes[0]["width"] + boxes[1]["width"]
     page.get_by_role("button", name="Pause").click()
-    playhead = page.get_by_label("Point in time of the runs")
-    playhead.evaluate("range => { range.value = 0; range.dispatchEvent(new Event('input', { bubbles: true })); }")
+    put_playhead(page, 0)
     expect(page.locator(".race-off .race-key").nth(1)).to_have_text("0")
     expect(page.locator(".race-token:not(.is-to-come)")).to_have_count(0)
-    playhead.evaluate("range => { range.value = 1000; range.dispatchEvent(new Event('input', { bubbles: true })); }")
+    put_playhead(page, 1000)
     expect(page.locator(".race-result .verdict")).to_contain_text("✓")
 
 
@@ -124,6 +142,7 @@ def test_a_run_of_seconds_is_replayed_before_its_outcome(browser_page: Page, mon
     monkeypatch.setattr(race_module, "ENOUGH_SECONDS", 0.0)
     monkeypatch.setattr(Transformer, "forward", lambda *given, **more: time.sleep(0.15) or forward(*given, **more))
     open_part(page, "Race")
+    play_slowly(page)
     fill_new_tokens(page, 8)
     page.get_by_role("button", name="Start both").click()
     page.wait_for_selector(DONE)
@@ -135,36 +154,63 @@ def test_a_replay_goes_on_out_of_sight(browser_page: Page):
     """Pictures of a hidden tab have no width: drawn there, their cells got negative ones."""
     page = browser_page
     open_part(page, "Race")
-    page.get_by_role("button", name="Start both").click()
-    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    fill_new_tokens(page, 8)
+    page.locator("#race-start").click()
+    page.wait_for_selector(DONE)
     page.get_by_role("tab", name="Playground").click()
-    place = "Number(document.querySelector('#race-panel input[type=range]').value)"
-    page.wait_for_function(f"before => {place} > before", arg=page.evaluate(place))
+    play_slowly(page)
+    put_playhead(page, 0)
+    page.locator("#race-panel button").evaluate("play => play.click()")
+    page.wait_for_function("Number(document.querySelector('#race-panel input[type=range]').value) > 0")
     # Errors in the console fail the window's own check.
 
 
 def test_a_run_can_be_stopped_and_the_next_one_starts(race_page: Page, monkeypatch: pytest.MonkeyPatch):
-    """On a busy machine the race was over before the hand was at Stop."""
-    page, pressed, real_race = race_page, threading.Event(), race_tab.race
+    """On a busy machine the answer had come to its end before the hand was at Stop: here it waits for the hand."""
+    page, pressed, real_race = race_page, threading.Event(), race_values.race
 
-    def slow_race(*given, **more):
+    def held_race(*given, **more):
         for tick in real_race(*given, **more):
-            pressed.wait(0.2)
             yield tick
+            if tick.repeat == 0 and tick.index == 1:
+                assert pressed.wait(60)
 
+    monkeypatch.setattr(race_values, "race", held_race)
+    monkeypatch.setattr(race_values, "TICK_SECONDS", 0.0)
     fill_new_tokens(page, 4)
     page.locator("#race-start").click()
-    page.wait_for_selector(DONE)
-    fill_new_tokens(page, 256)
-    monkeypatch.setattr(race_tab, "race", slow_race)
-    page.locator("#race-start").click()
-    page.wait_for_selector("#race-panel .panel-body[data-phase=running]")
-    page.locator("#race-stop").click()
-    expect(page.locator(".race-status").first).to_have_text(re.compile("Stopped by hand"))
+    tokens = page.locator("#race-panel .race-token")
+    expect(tokens).to_have_count(3)  # one of each side, then a second one: it is held here
+    expect(page.locator("#race-panel .panel-body")).to_have_attribute("data-phase", "running")
+    with page.expect_response(re.compile("/run/")):  # the server knows of it
+        page.locator("#race-stop").click()
     pressed.set()
-    fill_new_tokens(page, 4)
+    expect(page.locator("#race-panel .race-status")).to_have_text(say("cache_on_off.race.stopped"))
+    expect(tokens).to_have_count(4)  # of 8: none after the step under way
+    expect(page.locator(".race-result")).to_be_hidden()
     page.locator("#race-start").click()
     expect(page.locator(".race-result .verdict")).to_contain_text("✓ All 4 tokens are equal")
+    expect(page.locator("#race-panel .race-status")).to_be_hidden()
+
+
+def test_one_comparison_is_shown_by_both_tabs(race_page: Page):
+    """Each tab told the same thing in other words, and only of its own runs."""
+    page = race_page
+    fill_new_tokens(page, 3)
+    page.get_by_role("tab", name="Playground").click()
+    page.locator("#compare").click()
+    verdict = page.locator(".panel-compare .verdict")
+    expect(verdict).to_contain_text("✓ All 3 tokens are equal")
+    words = verdict.inner_text()
+    page.get_by_role("tab", name="Cache on / off").click()
+    expect(page.locator(".race-result .verdict")).to_have_text(words)
+    expect(page.locator(".race-on .race-token")).to_have_count(3)
+    expect(page.locator("#race-steps .plot svg").first).to_be_visible()
+    fill_new_tokens(page, 2)
+    page.locator("#race-start").click()
+    expect(page.locator(".race-result .verdict")).to_contain_text("✓ All 2 tokens are equal")
+    page.get_by_role("tab", name="Playground").click()
+    expect(verdict).to_contain_text("✓ All 2 tokens are equal")
 
 
 def test_a_prompt_that_cannot_be_used_is_explained(race_page: Page):
@@ -211,11 +257,11 @@ def test_a_hidden_fault_stays_hidden_until_it_is_named(browser_page: Page):
     page.locator("#clinic-greedy").click()
     expect(page.locator("#clinic-panel tbody tr")).to_have_count(1)
     truth = hidden_fault(7)
-    assert FAULTS[truth].planted not in page.locator("#clinic-panel").inner_text()
+    assert fault_words(truth, "planted") not in page.locator("#clinic-panel").inner_text()
     wrong = next(name for name in FAULTS if name != truth)
     for name, words in ((wrong, "Not that."), (truth, "Right.")):
         page.get_by_label("My diagnosis").click()
-        page.get_by_role("option", name=FAULTS[name].title).click()
+        page.get_by_role("option", name=fault_words(name, "title")).click()
         expect(page.locator("#clinic-answer")).to_contain_text(words)
 
 
@@ -298,33 +344,34 @@ def test_a_finished_sweep_stays_while_another_visitor_measures(browser_page: Pag
 
 
 @pytest.mark.parametrize(
-    ("start", "stop", "says"),
-    [("#clinic-greedy", "#clinic-stop", "#clinic-status"), ("#clinic-formats", "#clinic-formats-stop", "#clinic-bits")],
+    ("start", "stop", "says", "words"),
+    [
+        ("#clinic-greedy", "#clinic-stop", "#clinic-status", "Stopped. The tests before stay."),
+        ("#clinic-formats", "#clinic-formats-stop", "#clinic-bits", "Stopped."),
+    ],
 )
 def test_the_clinic_can_be_stopped(
-    browser_page: Page, monkeypatch: pytest.MonkeyPatch, start: str, stop: str, says: str
+    browser_page: Page, monkeypatch: pytest.MonkeyPatch, start: str, stop: str, says: str, words: str
 ):
-    page, passes, held = browser_page, [], threading.Event()
-    forward = Transformer.forward
+    page, made, pressed, real_runs = browser_page, [], threading.Event(), clinic.race_runs
 
-    def slow(*given, **more):
-        passes.append(1)
-        held.wait(0.2)
-        return forward(*given, **more)
+    def held_runs(*given, **more):
+        for tick in real_runs(*given, **more):
+            made.append(tick)
+            yield tick
+            assert pressed.wait(60)
 
-    runs, ended = watched(clinic.race_runs)
-    monkeypatch.setattr(Transformer, "forward", slow)
-    monkeypatch.setattr(clinic, "race_runs", runs)
+    monkeypatch.setattr(clinic, "race_runs", held_runs)
     open_part(page, "Clinic")
-    fill_new_tokens(page, 64)
     page.locator(start).click()
     expect(page.locator(says)).to_contain_text("both sides are writing")
-    page.locator(stop).click()
-    expect(page.locator(says)).to_contain_text("Stopped.")
-    assert ended.wait(30)
-    assert len(passes) < 64, "each side was to write as many"
+    with page.expect_response(re.compile("/run/")):  # the server knows of it
+        page.locator(stop).click()
+    pressed.set()
+    expect(page.locator(f"{says} .race-status")).to_have_text(words)
+    assert len(made) <= 2, "the step under way when Stop came was the last"
     expect(page.locator("#clinic-panel tbody tr")).to_have_count(0)
-    held.set()
+    expect(page.locator(f"{says} li")).to_have_count(0)
 
 
 @pytest.mark.parametrize(
@@ -363,7 +410,7 @@ def test_a_fault_of_the_prompt_is_refused_for_a_single_token(browser_page: Page)
 def test_two_visitors_take_turns(chromium: Browser, page_url: str, monkeypatch: pytest.MonkeyPatch):
     """Two races at once would time each other's noise."""
     inside, most, lock = 0, 0, threading.Lock()
-    real_race = race_tab.race
+    real_race = race_values.race
 
     def counted(*given, **more):
         nonlocal inside, most
@@ -376,7 +423,7 @@ def test_two_visitors_take_turns(chromium: Browser, page_url: str, monkeypatch: 
             with lock:
                 inside -= 1
 
-    monkeypatch.setattr(race_tab, "race", counted)
+    monkeypatch.setattr(race_values, "race", counted)
     windows = [chromium.new_context(reduced_motion="reduce") for _ in range(2)]
     pages = [window.new_page() for window in windows]
     for page in pages:
@@ -390,13 +437,6 @@ def test_two_visitors_take_turns(chromium: Browser, page_url: str, monkeypatch: 
     for window in windows:
         window.close()
     assert most == 1
-
-
-def test_numbers_are_written_for_people():
-    assert [seconds_text(value) for value in (None, 0.00123, 0.0456, 1.5)] == ["–", "1.23 ms", "46 ms", "1.50 s"]
-    assert [big_number(value) for value in (999, 15_200_000_000, 291_000_000)] == ["999", "15.2 billion", "291 million"]
-    assert [power_text(value) for value in (0.0, 2.04e-5, 1.5)] == ["0", "2.0 · 10⁻⁵", "1.5"]
-    assert ratio(None, 1.0) == "–" and ratio(6.0, 2.0) == "3.0 ×"
 
 
 def test_every_question_has_its_words_and_its_button(browser_page: Page):
@@ -417,22 +457,21 @@ def test_every_question_has_its_words_and_its_button(browser_page: Page):
     expect(page.locator("#clinic-bits")).to_contain_text(lessons["bits"].text.splitlines()[0])
 
 
-def test_a_race_that_was_stopped_shows_what_there_is():
-    assert stopped(None) is None  # before its first token
-    assert stopped({"phase": "running", "sides": {}})["phase"] == "stopped"
-
-
 def test_a_wrong_diagnosis_is_told_what_it_would_look_like():
     assert diagnosis("seed", "seed").startswith("**Right.**")
-    assert FAULTS["mask"].traces in diagnosis("mask", "seed")
+    assert fault_words("mask", "traces") in diagnosis("mask", "seed")
 
 
 def test_each_test_is_read_as_a_careful_person_would():
     from test_race import result_of, side
 
     same, other = side([1, 1], token_ids=[5, 6]), side([1, 1], token_ids=[5, 7])
-    assert "innocent" in reading("greedy", result_of(same, same, [0.0, 1e-6], [1.0, 1.0]))
-    assert "in the sampling" in reading("sampled", result_of(same, other, [0.0, 1e-6], [1.0, 1.0]))
-    assert "prompt's pass" in reading("greedy", result_of(same, same, [2.0, 2.0], [1.0, 1.0]))
-    assert "not at the first" in reading("greedy", result_of(same, same, [0.0, 2.0], [9.0, 9.0]))
-    assert "stays in float32" in reading("float32", result_of(same, same, [0.0, 2.0], [9.0, 9.0]))
+    rounded, later, at_once = [0.0, 1e-6], [0.0, 2.0], [2.0, 2.0]
+    assert reading("greedy", result_of(same, same, rounded, [1.0, 1.0])) == ["innocent"]
+    assert reading("sampled", result_of(same, same, rounded, [1.0, 1.0])) == ["equal_sampled"]
+    assert reading("sampled", result_of(same, other, rounded, [1.0, 1.0])) == ["in_sampling"]
+    assert reading("greedy", result_of(same, same, at_once, [9.0, 9.0])) == ["gap_in_prompt", "try_float32"]
+    assert reading("greedy", result_of(same, same, later, [9.0, 9.0])) == ["gap_in_steps", "try_float32"]
+    tie = result_of(same, other, later, [9.0, 1.0])
+    assert reading("greedy", tie) == ["gap_in_steps", "try_float32", "near_tie"]
+    assert reading("float32", tie) == ["gap_in_steps", "stays"]

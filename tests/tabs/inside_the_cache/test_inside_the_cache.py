@@ -11,6 +11,7 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.model import ModelConfig
 from playground.engine.taps import tapped
 from playground.models.altered import twin, unmasked, with_kv_heads, with_scaled_feed_forward
+from playground.models.answers import at_once
 from playground.tabs.inside_the_cache.attention import (
     ADDED,
     NO_MASK,
@@ -89,7 +90,7 @@ def test_a_static_buffer_is_allocated_whole_and_filled_slowly(model):
 
 def test_ghosts_are_the_formula_with_one_factor_changed():
     ghosts = {name: size.num_bytes for name, size in ghost_sizes(ModelConfig(), 100).items()}
-    assert ghosts == {"all 4 heads": 409_600, "16 bit": 102_400, "8 bit": 51_200}
+    assert ghosts == {"all_heads": 409_600, "two_bytes": 102_400, "one_byte": 51_200}
 
 
 def test_stored_rows_are_those_of_a_cache_filled_token_by_token(model):
@@ -131,7 +132,8 @@ def test_one_head_for_a_group_is_the_mean_of_its_heads(model):
 
 @pytest.fixture(scope="module")
 def experiments(model):
-    return {change.name: change for change in changes(model, TEXT, position=5, new_id=60, early_id=50)}
+    made = at_once(changes(model, TEXT, position=5, new_id=60, early_id=50))
+    return {change.name: change for change in made}
 
 
 def test_a_later_token_changes_nothing_before_it(experiments):
@@ -160,7 +162,7 @@ def test_only_rows_computed_in_a_larger_product_may_round_in_every_number_format
     """The embedded model's numbers are of the size that the bound was measured for."""
     model = copy.deepcopy(base.model).to(dtype)
     text = base.prompt_ids("Once upon a time, there was a little girl who had a red ball and a small dog")[:length]
-    made = {change.name: change for change in changes(model, text, position=6, new_id=100, early_id=200)}
+    made = {change.name: change for change in at_once(changes(model, text, position=6, new_id=100, early_id=200))}
     assert max(made[CHANGED].earlier) == max(made[EARLY].earlier) == max(made[FED_ON].earlier) == 0
     assert max(made[APPENDED].earlier) <= made[APPENDED].rounding < max(made[CHANGED].later)
     assert max(made[UNMASKED].earlier) > made[UNMASKED].rounding == 0  # however small, it is no rounding
@@ -168,13 +170,13 @@ def test_only_rows_computed_in_a_larger_product_may_round_in_every_number_format
 
 def test_as_many_tokens_are_added_as_there_are_and_as_find_room(model):
     def added(token_ids):
-        return {change.num_added for change in changes(model, token_ids, 1, 60, 50)} - {0}
+        return {change.num_added for change in at_once(changes(model, token_ids, 1, 60, 50))} - {0}
 
     room = model.config.max_positions
     assert added(TEXT[:3]) == {3}
     assert added([5] * (room - 3)) == {3} and added([5] * (room - 1)) == {1}
-    with pytest.raises(ValueError, match="no token can be added"):
-        added([5] * room)
+    names = [change.name for change in at_once(changes(model, [5] * room, 1, 60, 50))]
+    assert names == [CHANGED, UNMASKED, EARLY, SCALED]
 
 
 def test_an_early_token_changes_the_rows_after_it(experiments):
@@ -191,15 +193,15 @@ def test_the_feed_forward_does_touch_keys_and_values_of_later_layers(experiments
 
 def test_a_change_at_the_first_token_has_no_earlier_rows(model):
     with pytest.raises(ValueError, match="from 1 to 8"):
-        changes(model, TEXT, position=0, new_id=60, early_id=50)
+        at_once(changes(model, TEXT, position=0, new_id=60, early_id=50))
 
 
 def test_one_layers_cache_is_of_no_use_in_another(model):
-    (same,) = swap_caches(model, PROMPT, ANSWER, source=1, targets=[[1]])
+    (same,) = at_once(swap_caches(model, PROMPT, ANSWER, source=1, targets=[[1]]))
     assert same.largest_difference == same.other_choices == 0
     torch.testing.assert_close(same.logits, logits_of(model, PROMPT + ANSWER)[0, 6:], atol=1e-5, rtol=1e-5)
     assert same.rounding < 1e-5
-    _, swapped = swap_caches(model, PROMPT, ANSWER, source=0, targets=[[0], [1]])
+    _, swapped = at_once(swap_caches(model, PROMPT, ANSWER, source=0, targets=[[0], [1]]))
     assert swapped.largest_difference > 0.05
     moved = (swapped.logits.softmax(-1) - swapped.swapped_logits.softmax(-1)).abs()
     assert moved[swapped.worst_step].max() == moved.max()
@@ -310,7 +312,7 @@ def test_a_decode_step_needs_no_mask_and_a_chunk_does(model):
 
 
 def test_an_old_query_is_never_read_again_and_an_old_key_by_every_later_pass(model):
-    reads = count_reads(model, PROMPT, ANSWER)
+    reads = at_once(count_reads(model, PROMPT, ANSWER))
     assert reads["query"].tolist() == [0] * 9
     assert reads["key"].tolist() == reads["value"].tolist() == [3] * 6 + [2, 1, 0]
 
@@ -326,7 +328,7 @@ def test_a_query_that_is_read_again_is_counted(model, monkeypatch):
         offer(attention, layer, heads.reshape(1, config.num_kv_heads, -1, config.head_dim), keys, values, mask)
 
     monkeypatch.setattr(model_module, "offer_attention", offer_all)
-    reads = count_reads(model, PROMPT, ANSWER)
+    reads = at_once(count_reads(model, PROMPT, ANSWER))
     assert reads["query"].tolist() == reads["key"].tolist() == [3] * 6 + [2, 1, 0]
 
 
@@ -340,7 +342,7 @@ def test_a_key_that_is_forgotten_is_not_counted(model, monkeypatch):
         offer(attention, layer, queries, keys, values, mask)
 
     monkeypatch.setattr(model_module, "offer_attention", offer_others)
-    reads = count_reads(model, PROMPT, ANSWER)
+    reads = at_once(count_reads(model, PROMPT, ANSWER))
     assert reads["key"].tolist() == [0] + [3] * 5 + [2, 1, 0]
     assert reads["value"].tolist() == [3] * 6 + [2, 1, 0]
 
@@ -349,7 +351,7 @@ def test_a_key_that_is_forgotten_is_not_counted(model, monkeypatch):
 
 
 def test_bytes_go_with_the_key_value_heads(model):
-    one, two, four = compare_kv_heads(model, TEXT)
+    one, two, four = at_once(compare_kv_heads(model, TEXT))
     per_head = 2 * 9 * model.config.head_dim * 4  # K and V, tokens, head size, float32
     assert [heads.bytes_per_layer for heads in (one, two, four)] == [per_head, 2 * per_head, 4 * per_head]
     assert two.is_trained and two.kl == 0
@@ -359,7 +361,7 @@ def test_bytes_go_with_the_key_value_heads(model):
 
 
 def test_a_classifier_does_the_same_work_with_and_without_a_cache(model):
-    cached, uncached = read_once(model, TEXT, "dynamic"), read_once(model, TEXT, "none")
+    cached, uncached = (at_once(read_once(model, TEXT, kind)) for kind in ("dynamic", "none"))
     assert cached.num_fed == uncached.num_fed == len(TEXT)
     assert cached.rows_from_cache == uncached.rows_from_cache == 0
     assert cached.multiply_adds == uncached.multiply_adds
@@ -368,7 +370,7 @@ def test_a_classifier_does_the_same_work_with_and_without_a_cache(model):
 
 
 def test_gradients_flow_through_a_cache_and_are_the_same(model):
-    result = train_with_cache(model, TEXT)
+    result = at_once(train_with_cache(model, TEXT))
     assert result.loss_difference < 1e-6 and result.gradient_difference < 1e-6
     assert result.gradient_size > 1e-3
     assert result.rows_after_forward == 8 and result.rows_after_recomputing == 16

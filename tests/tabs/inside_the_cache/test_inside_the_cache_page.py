@@ -1,8 +1,10 @@
 """The tab "Inside the cache": what its pictures are given, and what a person does there."""
 
 import base64
+import json
 import re
-from types import SimpleNamespace
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,8 +18,10 @@ from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import Transformer
 from playground.engine.params import SamplingParams
-from playground.page import bar
+from playground.models.answers import at_once
+from playground.page import recording
 from playground.page.lesson import read_lesson
+from playground.page.line import Work
 from playground.page.requests import RequestError
 from playground.tabs.inside_the_cache.attention import (
     ADDED,
@@ -32,28 +36,28 @@ from playground.tabs.inside_the_cache.attention_values import (
     attention_value,
     mask_value,
     shapes_value,
-    sinks_value,
 )
-from playground.tabs.inside_the_cache.figures import allocated_figure, growth_figure, reads_figure, unit_of
+from playground.tabs.inside_the_cache.figures import allocated_figure, growth_figure, reads_figure
 from playground.tabs.inside_the_cache.growth import cache_growth, stored_rows
-from playground.tabs.inside_the_cache.heads_values import classifier_value, heads_value, training_value
+from playground.tabs.inside_the_cache.growth_values import formula_value, ghost_curves, heat_value
 from playground.tabs.inside_the_cache.keeping import APPENDED, Change, changes
 from playground.tabs.inside_the_cache.keeping_values import (
     changes_value,
     likeliest_other,
-    swap_value,
     verdict,
     walk_value,
 )
+from playground.tabs.inside_the_cache.question import Text, text_of
 from playground.tabs.inside_the_cache.reads import count_reads
+from playground.tabs.inside_the_cache.reads_values import heads_value, training_value
 from playground.tabs.inside_the_cache.tab import (
+    NOTHING,
     attention_pictures,
-    checked_text,
     growth_pictures,
     keeping_pictures,
-    more_pictures,
+    reads_pictures,
 )
-from playground.tabs.inside_the_cache.values import Text, formula_value, ghost_curves, heat_value, size_text
+from playground.words import say
 
 
 @pytest.fixture(scope="module")
@@ -67,17 +71,25 @@ def growth_of(text: Text, static_length: int | None = None) -> pd.DataFrame:
     return cache_growth(stored_rows(text.loaded.model, text.stored_ids), len(text.prompt_ids), static_length)
 
 
+def all_of(pictures: Callable[[Text], Work], text: Text) -> list:
+    """What each picture of a part is given in the end."""
+    made = [each for each in pictures(text) if isinstance(each, tuple)]
+    return [next(value for value in values if value is not None) for values in zip(*made, strict=True)]
+
+
 # Values
 
 
 def test_the_formula_names_its_factors_and_agrees_with_the_tensors(text):
     last = growth_of(text).groupby("step").filled_bytes.sum().iloc[-1]
     value = formula_value(text, int(last))
-    names = [number["words"] for number in value["numbers"][:-1]]
+    names = [say(number["words"]) for number in value["numbers"][:-1]]
     assert names == ["K and V", "layers", "KV heads", "head size", "bytes per number", "tokens"]
-    product = np.prod([int(number["number"].replace(",", "")) for number in value["numbers"][:-1]])
-    assert value["note"] == f"Measured in the tensors: {product:,} bytes, the same."
-    assert "not the formula's" in formula_value(text, 7)["note"]
+    product = np.prod([number["number"] for number in value["numbers"][:-1]])
+    assert say(value["note"]) == f"Measured in the tensors: {product:,} bytes, the same."
+    assert say(formula_value(text, 7)["note"]) == f"Measured in the tensors: 7 bytes, not the formula's {product:,}."
+    labels = [say(row["label"]) for row in value["groups"][0]["rows"]]
+    assert labels == ["this cache", "all 4 heads", "16 bit", "8 bit"]
 
 
 def test_heat_maps_carry_the_stored_numbers(text):
@@ -98,24 +110,44 @@ def test_sent_weights_are_the_models_to_five_digits(text):
 
 
 def test_verdicts_tell_zero_rounding_and_a_real_change_apart(text):
-    by_name = {change.name: change for change in changes(text.loaded.model, text.stored_ids, 5, 100, 200)}
-    assert verdict(by_name["changed"]).endswith("exactly 0")
-    assert verdict(by_name["unmasked"]).endswith("from layer 2 on")
+    made = at_once(changes(text.loaded.model, text.stored_ids, 5, 100, 200))
+    by_name = {change.name: change for change in made}
+    assert say(verdict(by_name["changed"])).endswith("exactly 0")
+    assert say(verdict(by_name["unmasked"])).endswith("from layer 2 on")
     small = by_name["changed"].by_row * 0 + 1e-5
-    assert verdict(Change(APPENDED, 5, small, rounding=1e-4)).endswith("1e-05, rounding")
-    assert verdict(Change(APPENDED, 5, 20 * small, rounding=1e-4)).endswith("moved by up to 0.0002, from layer 1 on")
+    assert say(verdict(Change(APPENDED, 5, small, rounding=1e-4))).endswith("1.0 · 10⁻⁵, rounding")
+    moved = verdict(Change(APPENDED, 5, 20 * small, rounding=1e-4))
+    assert say(moved).endswith("moved by up to 2.0 · 10⁻⁴, from layer 1 on")
 
 
-def test_every_text_that_the_page_looks_up_is_in_the_lesson(text):
-    words = read_lesson("inside_the_cache")
-    assert len(changes_value(text, words)["maps"]) == 6
-    assert len(walk_value(text, words)["stages"]) == 8
-    assert all(section.text and section.title for section in words.values())
+def said(value: object) -> list[str]:
+    """Every text in a value that Python told."""
+    if isinstance(value, dict) and value.keys() == {"key", "facts"}:
+        return [say(value)]
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return [text for part in parts for text in said(part)]
 
 
-def test_units():
-    assert [unit_of(size) for size in (3, 2048, 5 * 1024**2)] == [(1, "B"), (1024, "KiB"), (1024**2, "MiB")]
-    assert size_text(204_800) == "200 KiB"
+def test_every_text_of_every_part_can_be_said(text):
+    for pictures in (growth_pictures, keeping_pictures, attention_pictures, reads_pictures):
+        assert said(json.loads(json.dumps(all_of(pictures, text))))
+    maps = at_once(changes_value(text))["maps"]
+    assert len(maps) == 6 and say(maps[3]["text"]).endswith("Tokens added: 8.")
+    assert say(walk_value(text)["stages"][0]["title"]) == "The vector arrives"
+    assert all(section.text and section.title for section in read_lesson("inside_the_cache").values())
+
+
+def test_what_the_stored_rows_lack_to_the_same_rows_computed_anew_is_only_said_where_there_is_something():
+    fetch = "inside_the_cache.walk.fetch.text"
+    assert say(fetch, difference=0.0).endswith("passed through this layer.")
+    assert say(fetch, difference=2.4e-7).endswith(
+        "layer. Computed again without a cache they differ by 2.4 · 10⁻⁷ at most."
+    )
+
+
+def test_the_distances_of_all_other_numbers_of_heads_stand_in_one_sentence(text):
+    note = say(at_once(heads_value(text))["note"])
+    assert re.fullmatch(r"Over the 28 positions of .* in nats: [\d.]+ for 1, (0|< 1\.0 · 10⁻⁶) for 4\.", note)
 
 
 # Figures
@@ -139,7 +171,8 @@ def test_a_buffer_is_never_smaller_than_what_fills_it(text):
 
 
 def test_queries_lie_on_the_ground(text):
-    figure = reads_figure(count_reads(text.loaded.model, text.prompt_ids, text.answer_ids), len(text.prompt_ids))
+    counts = at_once(count_reads(text.loaded.model, text.prompt_ids, text.answer_ids))
+    figure = reads_figure(counts, len(text.prompt_ids))
     lines = {trace.name: list(trace.y) for trace in figure.data}
     assert set(lines["Q"]) == {0} and lines["K"] == lines["V"] and max(lines["K"]) == len(text.answer_ids) - 1
 
@@ -148,7 +181,7 @@ def test_queries_lie_on_the_ground(text):
 
 
 def ask(base, **request):
-    return checked_text(SimpleNamespace(models={"base": base}), {"model": "base", **request})
+    return text_of({"base": base}, {"model": "base", **request})
 
 
 def test_a_request_gets_its_layer_and_token_or_the_middle(base):
@@ -167,63 +200,104 @@ def test_a_request_gets_its_layer_and_token_or_the_middle(base):
         {"prompt_ids": [], "token_ids": [1]},
         {"prompt_ids": [1], "token_ids": [10**9]},
         {"prompt_ids": ["1; import os"], "token_ids": [1]},
+        {"prompt_ids": [1], "token_ids": [-1]},
+        {"prompt_ids": [1], "token_ids": [True]},
+        {"prompt_ids": [1], "token_ids": [1], "layer": "1"},
         {"prompt_ids": [1] * 5000, "token_ids": [1]},
     ],
 )
 def test_a_bad_request_gets_one_sentence(base, request_):
-    with pytest.raises(RequestError, match=r"Generate|must lie|positions") as error:
+    with pytest.raises(RequestError, match=r"^[A-Z].*\.$") as error:
         ask(base, **request_)
     assert "<" not in str(error.value)  # the page shows the sentence as HTML
 
 
 def test_a_single_token_has_no_past_and_no_next_token(base):
     text = ask(base, prompt_ids=[5], token_ids=[7])
-    assert training_value(text) is None and mask_value(text) == {"own": ""} and shapes_value(text) is None
-    assert all(growth_pictures(text)) and classifier_value(text) and heads_value(text)
+    assert at_once(training_value(text)) is None and mask_value(text) is None and at_once(shapes_value(text)) is None
+    assert all(all_of(growth_pictures, text)) and all_of(keeping_pictures, text) == [NOTHING] * 3
+    assert [bool(value) for value in all_of(reads_pictures, text)] == [True, True, True, False]
 
 
 @pytest.mark.parametrize("num_stored", [2, 3, 4])
 def test_very_short_texts_have_fewer_pictures_and_no_error(base, num_stored):
     text = ask(base, prompt_ids=[5] * (num_stored - 1), token_ids=[9, 7])
-    words, weights = read_lesson("inside_the_cache"), attention_weights(base.model, text.stored_ids)
-    assert changes_value(text, words) and walk_value(text, words) and swap_value(text)
-    assert attention_value(text, weights) and mask_value(text) and heads_value(text)
-    assert classifier_value(text) and training_value(text) and all(growth_pictures(text))
-    assert (shapes_value(text) is None) == (num_stored < 4)
-    assert sinks_value(text, weights) is None
+    assert (
+        all(all_of(growth_pictures, text)) and all(all_of(keeping_pictures, text)) and all(all_of(reads_pictures, text))
+    )
+    attention, sinks, mask, shapes = all_of(attention_pictures, text)
+    assert attention and sinks == NOTHING
+    assert bool(mask) == (num_stored > 2) and bool(shapes) == (num_stored > 3)
 
 
 COURSE = {"prompt_ids": list(range(100, 283)), "token_ids": list(range(300, 556))}  # a prompt of 183, 256 new tokens
 
 
+def fed_in_pieces(pictures: Callable[[Text], Work], text: Text, monkeypatch: pytest.MonkeyPatch) -> list[list[int]]:
+    """For each piece, between two times that others may use the model: how many tokens each pass of it was fed."""
+    forward, pieces = Transformer.forward, [[]]
+
+    def counted(model, token_ids, *args, **options):
+        pieces[-1].append(token_ids.shape[1])
+        return forward(model, token_ids, *args, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Transformer, "forward", counted)
+        for _ in pictures(text):
+            pieces.append([])
+    return pieces
+
+
 @pytest.mark.parametrize(
-    ("pictures", "most_forwards"),
+    ("pictures", "most_passes"),
     [
         (growth_pictures, 1),
-        (lambda text: keeping_pictures(text, read_lesson("inside_the_cache")), 18),
+        (keeping_pictures, 18),
         (attention_pictures, 12),
-        (more_pictures, 256 + 19),  # a pass for each step of the answer: they are what is counted
+        (reads_pictures, 256 + 19),  # a pass for each step of the answer: they are what is counted
     ],
-    ids=["growth", "keeping", "attention", "more"],
+    ids=["growth", "keeping", "attention", "reads"],
 )
-def test_each_part_runs_the_model_no_more_than_needed(base, monkeypatch, pictures, most_forwards):
-    forward, calls = Transformer.forward, []
-
-    def counted(*args, **options):
-        calls.append(1)
-        return forward(*args, **options)
-
+def test_a_part_runs_the_model_as_little_as_needed_and_lets_others_in_between(base, monkeypatch, pictures, most_passes):
+    """Everybody waited for up to 26 seconds while one person looked into an answer that filled the context."""
     text = ask(base, **COURSE)
-    monkeypatch.setattr(Transformer, "forward", counted)
-    pictures(text)
-    assert len(calls) <= most_forwards, len(calls)
+    pieces = fed_in_pieces(pictures, text, monkeypatch)
+    assert sum(map(len, pieces)) <= most_passes
+    assert max(map(sum, pieces)) <= len(text.stored_ids) + 20  # one pass over the whole text, a few tokens besides
 
 
 def test_a_text_that_fills_the_context_is_looked_into_as_well(base):
     room = base.model.config.max_positions
     text = ask(base, prompt_ids=[5] * (room - 4), token_ids=[9, 7, 8, 6])
-    *_, appended, fed_on, _ = changes_value(text, read_lesson("inside_the_cache"))["maps"]
-    assert appended["text"].endswith("Tokens added: 1.") and fed_on["text"].endswith("Tokens added: 1.")
+    *_, appended, fed_on, _ = at_once(changes_value(text))["maps"]
+    assert say(appended["text"]).endswith("Tokens added: 1.") and say(fed_on["text"]).endswith("Tokens added: 1.")
+
+
+@pytest.fixture(scope="module")
+def narrow(base):
+    """The embedded model as if its context ended after 64 tokens."""
+    config = replace(base.model.config, max_positions=64)
+    model = Transformer(config)
+    model.load_state_dict(base.model.state_dict())
+    return replace(base, model=model.requires_grad_(False).eval())
+
+
+@pytest.mark.parametrize("num_stored", [33, 34, 63, 64])
+def test_every_part_looks_into_a_long_answer_up_to_a_full_context(narrow, num_stored):
+    """An answer that ended with a full context was refused, and above half of one the text was fed twice at once."""
+    text = ask(narrow, prompt_ids=[5, 9] * 10, token_ids=[7] * (num_stored - 19))
+    assert len(text.stored_ids) == num_stored
+    for pictures in (growth_pictures, keeping_pictures, attention_pictures, reads_pictures):
+        assert all(all_of(pictures, text))
+    assert len(at_once(changes_value(text))["maps"]) == (4 if num_stored == 64 else 6)
+    recomputed = at_once(training_value(text))
+    assert [row[1] for row in recomputed["rows"][-2:]] == [min(num_stored - 1, 32), 2 * min(num_stored - 1, 32)]
+    assert ("note" in recomputed) == (num_stored > 33)
+
+
+def test_one_token_more_than_the_context_holds_is_refused(narrow):
+    with pytest.raises(RequestError, match="The text has 65 tokens; the model has 64 positions"):
+        ask(narrow, prompt_ids=[5] * 60, token_ids=[7] * 6)
 
 
 def test_the_early_token_is_chosen_for_its_own_place(base):
@@ -234,8 +308,8 @@ def test_the_early_token_is_chosen_for_its_own_place(base):
     twice = int(every[best == every][0])
     text = ask(base, prompt_ids=[0, twice], token_ids=[twice - 1, 5, 6], position=2)
     assert likeliest_other(text, 2) == twice
-    early = changes_value(text, read_lesson("inside_the_cache"))["maps"][2]
-    assert early["title"] == read_lesson("inside_the_cache")["early"].title
+    early = at_once(changes_value(text))["maps"][2]
+    assert say(early["title"]) == "The second token, mask on"
     assert min(layer[1] for layer in early["cells"]) > 0.01
 
 
@@ -264,7 +338,7 @@ def test_a_part_that_a_short_answer_has_not_goes_away(browser_page: Page):
     page.get_by_label("New tokens", exact=True).fill("1")
     page.get_by_label("Prompt", exact=True).fill("a")
     page.get_by_role("button", name="Generate").click()
-    expect(page.locator(".panel-source .panel-body:visible")).to_contain_text("Too short for some pictures")
+    expect(page.locator(".panel-source .panel-body:visible")).to_contain_text("Some pictures need at least four tokens")
     expect(page.locator(".change-map:visible")).to_have_count(0)
     expect(page.locator(".stepper-board:visible")).to_have_count(0)
     expect(page.locator(".compare-row:visible")).to_have_count(0)
@@ -385,7 +459,7 @@ def test_a_person_follows_what_a_token_reads(browser_page: Page, base):
 
 def test_a_row_of_a_long_answer_that_was_not_sent_is_said_to_be_missing(browser_page: Page, base, monkeypatch):
     page = browser_page
-    monkeypatch.setattr(bar, "generate", lambda *args: generate(*args[:5]))  # without the ids that end an answer
+    monkeypatch.setattr(recording, "generate", lambda *args: generate(*args[:5]))  # without the ids that end an answer
     page.get_by_label("New tokens", exact=True).fill(str(MATRIX_ROWS + 20))
     open_tab(page, "What attention reads", "Once upon a time")
     panel, prompt = page.locator(".panel-attention .panel-body"), len(base.prompt_ids("Once upon a time"))
@@ -403,6 +477,7 @@ def test_the_mask_played_with_in_the_browser_is_the_mask_of_python(browser_page:
     for scores in ([1, 2, 3], [0.5, -2, -1], [4, 4, 0]):
         for place, score in enumerate(scores):
             inputs.nth(place).fill(str(score))
+        drawn(page)
         expected = mask_row(scores, [False, False, True]).rows
         shown = [row.split("\t")[1:4] for row in page.locator(".mask-table tr").all_inner_texts()]
         names = (NO_MASK, ADDED, TIMES_ZERO, TIMES_INFINITY)

@@ -51,6 +51,17 @@ def set_controls(page: Page, settings: dict) -> None:
     )
 
 
+def set_store(page: Page, patch: dict) -> None:
+    """What a link would set."""
+    page.evaluate(
+        """async (patch) => {
+          const main = document.querySelector("script[type=module][src*='main.js']").src;
+          (await import(main.replace("main.js", "store.js"))).store.set(patch);
+        }""",
+        patch,
+    )
+
+
 def stage_names(page: Page) -> list[str]:
     return page.locator(".stage").evaluate_all("stages => stages.map((stage) => stage.dataset.stage)")
 
@@ -74,7 +85,7 @@ def test_stages_stand_in_the_order_of_the_rule_and_say_which_cut_last(tab: Page)
     expect(tab.locator("[data-stage=penalty] .stage-setting")).to_have_text("presence 1")
     preset(tab, "All off")
     expect(tab.locator("[data-stage=penalty] .stage-setting")).to_have_text("off")
-    expect(tab.locator(".stages-verdict")).to_contain_text("Nothing cuts")
+    expect(tab.locator(".stages-verdict")).to_contain_text("No stage removes anything")
     expect(tab.locator(".stage.is-binding")).to_have_count(0)
 
 
@@ -100,7 +111,7 @@ def recorded_run(tab: Page, base: LoadedModel) -> TextTrace:
     preset(tab, "All off")
     tab.locator("#live").uncheck()
     generate(tab)
-    expect(tab.locator("#live-answer .note")).to_contain_text("would write the same")
+    expect(tab.locator("#live-answer .note")).to_contain_text("the answer would be the same")
     trace = base.generate("Once upon a time", SamplingParams(seed=1), max_new_tokens=24)
     expect(tab.locator(TEXT)).to_have_text("".join(base.tokenizer.stream(trace.token_ids)), use_inner_text=False)
     return trace
@@ -192,7 +203,8 @@ def test_a_run_with_a_seed_that_the_browser_would_round_is_refused(tab: Page, tm
     changed.write_text(json.dumps(run))
     tab.locator("#exports input[type=file]").set_input_files(changed)
     rule = f"seed must be a whole number from 0 to 9007199254740991, got {seed}"
-    expect(tab.locator("#exports [role=status]")).to_have_text(f"The file's settings can't be used: {rule}.")
+    words = f"The file can't be shown: “params”: {rule}. Save the run again."
+    expect(tab.locator("#exports [role=status]")).to_have_text(words)
     expect(tab.get_by_label("Seed", exact=True)).to_have_value("1")
     assert tab.locator(TEXT).text_content() == before
 
@@ -246,7 +258,7 @@ def test_arrow_keys_walk_along_the_answer(tab: Page):
 def test_a_token_under_the_pointer_explains_itself(tab: Page):
     tab.locator(".area-candidates .bar-row").nth(1).hover()
     tip = tab.locator(".area-candidates .tip")
-    expect(tip).to_contain_text(re.compile(r"id \d+ · bytes [0-9a-f ]+ · logit -?\d+\.\d{3} · rank 2"))
+    expect(tip).to_contain_text(re.compile(r"id \d+ · bytes [0-9a-f ]+ · logit −?\d+\.\d{3} · rank 2"))
     expect(tip.locator("tr")).to_have_count(1 + len(STAGES))
     shown = tab.locator(".area-candidates .bar-row").nth(1).locator(".bar-number").text_content()
     result = tab.locator(".formula-result").text_content().removeprefix("= ")
@@ -353,7 +365,7 @@ def test_a_run_is_taken_home_and_opened_again_without_the_model(tab: Page, tmp_p
             tab.get_by_role("button", name=name).click()
         saved[name] = tmp_path / download.value.suggested_filename
         download.value.save_as(saved[name])
-    rows = saved["Table (CSV)"].read_text().strip().split("\n")
+    rows = saved["Table (CSV)"].read_text(encoding="utf-8-sig").strip().split("\n")
     assert len(rows) == 1 + tab.locator(".area-answer .token").count() and rows[0].startswith("step,token_id,token")
     assert saved["Picture (SVG)"].read_text().startswith("<svg")
 
@@ -387,6 +399,23 @@ def test_a_question_sets_the_page_and_shows_its_numbers(tab: Page):
     expect(tab.locator("#slider-top_p")).to_have_value("0.8")
     card.get_by_role("button", name="Close").click()
     expect(card).to_be_hidden()
+
+
+def test_the_switch_and_the_open_question_are_chosen_in_the_store(tab: Page):
+    """A link sets them there: the page must follow it as it follows a click."""
+    set_store(tab, {"live": False})
+    expect(tab.locator("#live")).not_to_be_checked()
+    expect(tab.locator("#live-answer .note")).to_contain_text("Live is off")
+    set_store(tab, {"live": True, "question": "Q3"})
+    expect(tab.locator("#live")).to_be_checked()
+    card, button = tab.locator(".ask-card"), tab.get_by_role("button", name="Same seed, other text?")
+    expect(card.locator("tbody tr")).to_have_count(5)
+    expect(card.locator("th").nth(1)).to_have_text("parts at")
+    expect(card.locator(".ask-finding")).to_contain_text("Seed 1 gives 0.")
+    expect(button).to_have_attribute("aria-pressed", "true")
+    set_store(tab, {"question": None})
+    expect(card).to_be_hidden()
+    expect(button).to_have_attribute("aria-pressed", "false")
 
 
 def test_a_long_drag_leaves_no_nodes_behind(tab: Page):

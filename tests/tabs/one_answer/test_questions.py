@@ -1,6 +1,8 @@
 """What the questions Q3 to Q11 claim, computed on numbers small enough to check by eye; and that each has its words."""
 
+import json
 import re
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -10,6 +12,7 @@ from playground.engine.generation import generate, timed
 from playground.engine.params import RULES, SamplingParams
 from playground.engine.sampling import next_token_distribution
 from playground.engine.trace import Trace
+from playground.models.answers import at_once
 from playground.models.figure import answer_figure
 from playground.models.tables import binding_stages, candidates_table, steps_table
 from playground.page.controls import ALL_OFF, DEFAULTS
@@ -18,8 +21,9 @@ from playground.page.recording import record_run
 from playground.page.requests import sampling_params
 from playground.page.runs import RunStore
 from playground.page.spreadsheet import csv_text
-from playground.tabs.one_answer import findings as lessons
-from playground.tabs.one_answer.questions import FINDINGS, Asked, read_setups
+from playground.tabs.one_answer import findings
+from playground.tabs.one_answer.questions import FINDINGS, Asked, Finding, read_setups
+from playground.words import say
 
 PROMPT = [5, 9, 2, 44]
 
@@ -31,7 +35,7 @@ def logits_of(*probs: float) -> torch.Tensor:
 def test_q3_a_seed_fixes_the_numbers_and_other_temperatures_part_where_the_table_says(model):
     params = SamplingParams(temperature=1.0, seed=3)
     trace = Trace.record(timed(generate(model, PROMPT, params, None, 12)))
-    for row in lessons.other_temperatures(trace, params, [1.0, 0.9, 1.3]).itertuples():
+    for row in findings.other_temperatures(trace, params, [1.0, 0.9, 1.3]).itertuples():
         again = list(generate(model, PROMPT, SamplingParams(temperature=row.temperature, seed=3), None, 12))
         assert [step.uniform for step in again] == [step.uniform for step in trace.steps]
         same = [now.token_id == then for now, then in zip(again, trace.token_ids, strict=True)]
@@ -50,15 +54,15 @@ def test_q4_top_p_follows_the_model_and_top_k_does_not():
         "k": SamplingParams(top_k=40),
         "both": SamplingParams(top_p=0.9, top_k=40),
     }
-    table = lessons.who_binds({"sure": sure, "unsure": unsure}, settings)
-    assert table.num_kept.tolist() == [1, 40, 1, 900, 40, 36]  # 36: top-p counts within the 40 of top-k
-    assert table.binds.tolist() == ["top-p", "top-k", "top-p", "top-p", "top-k", "top-p"]
+    tables = [findings.deciding_stages(logits, settings) for logits in (sure, unsure)]
+    assert [table.num_kept.tolist() for table in tables] == [[1, 40, 1], [900, 40, 36]]  # 36: top-p within top-k's 40
+    assert [table.binding_stage.tolist() for table in tables] == [["top-p", "top-k", "top-p"]] * 2
 
 
 def test_q4_of_a_hundred_equal_tokens_both_together_leave_fewer_than_either():
     """The words said that the one which leaves fewer decides."""
     settings = [SamplingParams(top_k=40), SamplingParams(top_p=0.9), SamplingParams(top_k=40, top_p=0.9)]
-    table = lessons.who_binds({"even": torch.zeros(100)}, dict(zip("kpb", settings, strict=True)))
+    table = findings.deciding_stages(torch.zeros(100), dict(zip("kpb", settings, strict=True)))
     words = " ".join(read_lesson("one_answer")["Q4"].text.split())
     said = re.search(
         r"of (\d+) equal tokens k = 40 alone leaves (\d+), p = 0.9 alone leaves (\d+), .* leave (\d+)\.", words
@@ -67,7 +71,7 @@ def test_q4_of_a_hundred_equal_tokens_both_together_leave_fewer_than_either():
 
 
 def test_q5_logits_3_2_1_keep_one_token_or_two():
-    table = lessons.orders(torch.tensor([3.0, 2.0, 1.0]), SamplingParams(temperature=0.5, top_p=0.8))
+    table = findings.orders(torch.tensor([3.0, 2.0, 1.0]), SamplingParams(temperature=0.5, top_p=0.8))
     assert dict(zip(table.rule, table.num_kept, strict=True)) == {
         "transformers": 1,
         "minimind": 1,
@@ -79,20 +83,20 @@ def test_q5_logits_3_2_1_keep_one_token_or_two():
 
 def test_q6_top_p_counts_probability_not_tokens():
     trace = recorded(torch.stack([logits_of(*[0.2, *[0.8 / 99] * 99]), torch.zeros(100)]), [0, 1], [0.5, 0.5])
-    table = lessons.kept_per_step(trace, SamplingParams(top_p=0.1))
+    table = findings.kept_per_step(trace, SamplingParams(top_p=0.1))
     assert table.num_kept.tolist() == [1, 10]  # only when all tokens are equal is a tenth of p a tenth of the tokens
     assert table.kept_mass.tolist() == pytest.approx([0.2, 0.1])
     assert table.share_of_tokens.tolist() == pytest.approx([0.01, 0.1])
 
 
 def test_q7_zero_keeps_everything_and_fifty_throws_mass_away():
-    table = lessons.top_k_values(torch.zeros(200), [0, 1, 50, 200, 201])
+    table = findings.top_k_values(torch.zeros(200), [0, 1, 50, 200, 201])
     assert table.num_kept.tolist() == [200, 1, 50, 200, 200]
     assert table.lost_mass.tolist() == pytest.approx([0, 0.995, 0.75, 0, 0], abs=1e-6)
 
 
 def test_q8_the_tail_grows_with_temperature_and_min_p_cuts_it():
-    table = lessons.tail_at_temperatures(logits_of(0.9, 0.0999, 0.0001)[None], [1.0, 2.0], min_p=0.05)
+    table = findings.tail_at_temperatures(logits_of(0.9, 0.0999, 0.0001)[None], [1.0, 2.0], min_p=0.05)
     weights = [0.9**0.5, 0.0999**0.5, 0.0001**0.5]
     assert table.tail_mass.tolist() == pytest.approx([0.0001, weights[2] / sum(weights)], rel=1e-3)
     assert table.none_in_answer.tolist() == pytest.approx(
@@ -104,18 +108,18 @@ def test_q8_the_tail_grows_with_temperature_and_min_p_cuts_it():
 def test_q9_only_what_was_not_renormalised_misses_one():
     params = SamplingParams(temperature=0.7, top_p=0.8, repetition_penalty=1.5)
     distribution = next_token_distribution(torch.tensor([2.0, 1.5, 1.0, 0.5, -1.0]), params, [0, 4])
-    table = lessons.five_meanings(distribution, [0, 1, 2])
+    table = findings.five_meanings(distribution, [0, 1, 2])
     kept = next(stage.kept_mass for stage in distribution.stages if stage.name == "top-p")
     assert table.loc["sum"].tolist() == pytest.approx([1, 1, 1, kept, 1], abs=1e-6) and kept < 0.95
-    assert table["cut, not renormalised"].div(kept).tolist() == pytest.approx(table["renormalised"].tolist(), abs=1e-6)
+    assert table["cut"].div(kept).tolist() == pytest.approx(table["renormalised"].tolist(), abs=1e-6)
 
 
 def test_q10_naive_division_raises_a_negative_logit():
     """transformers#2302: dividing a negative logit made a repeated word likelier."""
     logits = torch.tensor([2.0, -2.0, 0.0])
-    up = lessons.penalised_word(logits, 0, 2.0, [0, 1]).set_index("rule").logit
-    down = lessons.penalised_word(logits, 1, 2.0, [0, 1]).set_index("rule").logit
-    order = ["no penalty", "counts the prompt", "counts the answer only", "naive division"]
+    up = findings.penalised_word(logits, 0, 2.0, [0, 1]).set_index("rule").logit
+    down = findings.penalised_word(logits, 1, 2.0, [0, 1]).set_index("rule").logit
+    order = ["none", "prompt", "answer", "naive"]
     assert up[order].tolist() == [2, 1, 2, 1]
     assert down[order].tolist() == [-2, -4, -2, -1]
 
@@ -126,7 +130,7 @@ def test_q11_presence_asks_whether_and_frequency_how_often():
         "presence": SamplingParams(presence_penalty=1.0),
         "frequency": SamplingParams(frequency_penalty=0.5),
     }
-    table = lessons.penalties_by_count(5.0, [0, 1, 5], settings)
+    table = findings.penalties_by_count(5.0, [0, 1, 5], settings)
     assert table[["repetition", "presence", "frequency"]].to_numpy().tolist() == [
         [5, 5, 5],
         [2.5, 4, 4.5],
@@ -144,8 +148,8 @@ def asked(base) -> dict[str, Asked]:
     for key, setup in read_setups().items():
         assert setup["model"] == base.name
         controls, runs = DEFAULTS | ALL_OFF | setup["settings"], RunStore()
-        *_, last = record_run({"base": base}, runs, "base", setup["prompt"], controls)
-        found[key] = Asked(base, runs.get(last["id"]).trace, sampling_params(controls), setup)
+        last = at_once(record_run({"base": base}, runs, "base", setup["prompt"], controls))
+        found[key] = Asked(base, runs.get(last["id"]).trace, sampling_params(controls))
     return found
 
 
@@ -155,45 +159,68 @@ def test_every_question_has_its_words_its_sliders_and_its_numbers(asked):
     for key, each in asked.items():
         assert 2 <= len(re.findall(r"[.?!](?:\s|$)", words[key].text)) <= 3, f"{key}: two sentences"
         found = FINDINGS[key](each)
-        assert found.sentence and found.rows
-        assert {len(row) for row in found.rows} == {len(found.columns)}
+        assert json.loads(json.dumps([found.facts, found.rows])) == [found.facts, found.rows], "it goes to the browser"
         assert 0 <= found.step < len(each.trace.steps)
+        assert say(f"one_answer.finding.{key}.sentence", **found.facts)[-1] in ".:"
+        heads, *lines = table_of(key, found)
+        assert lines and all(heads) and {len(line) for line in lines} == {len(heads)}
+
+
+def table_of(key: str, found: Finding) -> list[list[str]]:
+    """The card's table in words: its heads, then its rows."""
+    heads = [say(f"one_answer.finding.{key}.head.{name}", **found.facts) for name in found.rows[0]]
+    return [heads, *(cells_of(key, row) for row in found.rows)]
+
+
+def cells_of(key: str, row: dict) -> list[str]:
+    return ["" if row[name] is None else say(f"one_answer.finding.{key}.cell.{name}", **row) for name in row]
+
+
+def test_q3_a_temperature_that_changes_nothing_has_no_numbers():
+    """One token has nearly all the probability: no temperature of the table makes the number fall on another."""
+    certain = torch.tensor([[30.0, 0.0, 0.0]])
+    loaded = SimpleNamespace(labels=["a", "b", "c"])
+    found = FINDINGS["Q3"](Asked(loaded, recorded(certain, [0], [0.5]), SamplingParams()))
+    assert table_of("Q3", found)[1:] == [[f"T = {value}", "none", "", "", ""] for value in (0.3, 0.7, 0.9, 1.1, 1.5)]
 
 
 def test_q3_on_the_page_other_temperatures_part_from_the_answer_though_the_seed_is_the_same(asked):
-    table = lessons.other_temperatures(asked["Q3"].trace, asked["Q3"].params, [0.3, 0.7, 0.9, 1.1, 1.5])
+    table = findings.other_temperatures(asked["Q3"].trace, asked["Q3"].params, [0.3, 0.7, 0.9, 1.1, 1.5])
     assert table.first_difference.notna().sum() >= 3
 
 
 def test_q4_on_the_page_top_p_keeps_few_where_the_model_is_sure_and_many_where_it_is_not(asked):
-    rows = FINDINGS["Q4"](asked["Q4"]).rows  # where, setting, tokens kept, mass, binds
+    found = FINDINGS["Q4"](asked["Q4"])
     unsure, sure = (
-        {row[1]: int(row[2].replace(",", "")) for row in rows if row[0].endswith(f", {name}")}
+        {say(row["setting"]): row["num_kept"] for row in found.rows if row["where"]["key"].endswith(f".{name}")}
         for name in ("unsure", "sure")
     )
     assert unsure["top-k 40"] == sure["top-k 40"] == 40
     assert sure["top-p 0.9"] <= 2 and unsure["top-p 0.9"] >= 10
+    sentence = say("one_answer.finding.Q4.sentence", **found.facts)
+    assert sentence.startswith(f"step {found.step}, unsure: {unsure['both']} kept, top-p decides; step ")
 
 
 def test_q5_on_the_page_more_tokens_stay_where_the_temperature_comes_last(asked):
     found = FINDINGS["Q5"](asked["Q5"])
-    kept = {row[0]: int(row[3].replace(",", "")) for row in found.rows}
-    assert kept["llama.cpp"] > kept["transformers"] == kept["vllm"]
+    kept = {say(row["rule"]): row["kept_here"] for row in found.rows}
+    assert kept["llama.cpp"] > kept["transformers"] == kept["vLLM"]
+    assert table_of("Q5", found)[4][:3] == ["llama.cpp", "2", "0.881 0.119 0.000"]
 
 
 def test_q6_on_the_page_top_p_of_a_tenth_usually_keeps_one_token(asked):
-    table = lessons.kept_per_step(asked["Q6"].trace, asked["Q6"].params)
+    table = findings.kept_per_step(asked["Q6"].trace, asked["Q6"].params)
     assert (table.num_kept == 1).mean() > 0.8
     assert table.num_kept.max() < asked["Q6"].trace.logits.shape[1] / 20, "nowhere near a tenth of the tokens"
 
 
 def test_q7_on_the_page_the_hidden_fifty_throws_something_away(asked):
-    losses = [lessons.top_k_values(row, [50]).lost_mass[0] for row in asked["Q7"].trace.logits]
+    losses = [findings.top_k_values(row, [50]).lost_mass[0] for row in asked["Q7"].trace.logits]
     assert 1e-4 < max(losses) < 0.5
 
 
 def test_q8_on_the_page_a_warm_answer_of_a_hundred_tokens_holds_one_of_the_tail_and_min_p_prevents_it(asked):
-    table = lessons.tail_at_temperatures(asked["Q8"].trace.logits, [0.5, 1.8], 0.05).set_index("temperature")
+    table = findings.tail_at_temperatures(asked["Q8"].trace.logits, [0.5, 1.8], 0.05).set_index("temperature")
     assert table.none_in_answer[0.5] > 0.9
     assert table.none_in_answer[1.8] < 0.01
     assert table.none_with_min_p[1.8] > 0.99
@@ -204,7 +231,7 @@ def test_q8_on_the_page_a_warm_answer_of_a_hundred_tokens_holds_one_of_the_tail_
 
 
 def test_q9_on_the_page_one_column_of_five_does_not_sum_to_one(asked):
-    sums = [float(cell) for cell in FINDINGS["Q9"](asked["Q9"]).rows[-1][1:]]
+    sums = list(FINDINGS["Q9"](asked["Q9"]).rows[-1].values())[1:]
     assert [total == pytest.approx(1, abs=1e-4) for total in sums] == [True, True, True, False, True]
 
 
@@ -212,11 +239,11 @@ def test_q10_on_the_page_the_penalty_lowers_words_of_the_prompt_and_naive_divisi
     each = asked["Q10"]
     logits, prompt_ids = each.trace.logits[0], each.trace.prompt_ids
     tables = {
-        word: lessons.penalised_word(logits, word, each.params.repetition_penalty, prompt_ids).set_index("rule").logit
+        word: findings.penalised_word(logits, word, each.params.repetition_penalty, prompt_ids).set_index("rule").logit
         for word in prompt_ids
     }
-    assert all(table["counts the prompt"] < table["no penalty"] for table in tables.values())
-    assert any(table["naive division"] > table["no penalty"] for table in tables.values() if table["no penalty"] < 0)
+    assert all(table["prompt"] < table["none"] for table in tables.values())
+    assert any(table["naive"] > table["none"] for table in tables.values() if table["none"] < 0)
 
 
 # ---- the tables and the picture that a person takes home

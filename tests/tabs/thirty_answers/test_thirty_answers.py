@@ -1,4 +1,4 @@
-"""Thirty answers: what is counted, how likely each is, and that drawing many changes none."""
+"""Thirty answers: what is counted, how likely each is, and that sampling many changes none."""
 
 import csv
 import io
@@ -30,17 +30,18 @@ from playground.tabs.thirty_answers.answers import (
     TEXT,
     AnswerRequest,
     AnswerSet,
-    draw_answer_set,
-    draw_answer_sets,
-    drawing,
     normalise,
+    sample_answer_set,
+    sample_answer_sets,
+    sampling,
 )
 from playground.tabs.thirty_answers.batch_work import batch_work
-from playground.tabs.thirty_answers.curve import VALUES, draw_curve_pool, rarefy
+from playground.tabs.thirty_answers.curve import VALUES, rarefy, sample_curve_pool
 from playground.tabs.thirty_answers.figures import agreement_figure
-from playground.tabs.thirty_answers.frequency import chi_square_test, stated_against_observed, wilson_interval
+from playground.tabs.thirty_answers.frequency import chi_square_test, predicted_vs_observed, wilson_interval
 from playground.tabs.thirty_answers.tree import answer_tree
-from playground.tabs.thirty_answers.values import curve_values
+from playground.tabs.thirty_answers.values import agreement_values, among_values, curve_values
+from playground.words import say
 
 SPREAD = SamplingParams(temperature=0.05, seed=4)  # the tiny model then gives some answers often and others once
 PROMPT = "hello"
@@ -99,8 +100,8 @@ def chain() -> LoadedModel:
 CHAIN_ANSWERS = {"a": 0.375, "ab": 0.075, "abc": 0.05, "b": 0.18, "bc": 0.12, "c": 0.2}
 
 
-def drawn(loaded_model: LoadedModel, params: SamplingParams, n: int, max_new_tokens: int = 24) -> AnswerSet:
-    return draw_answer_sets(loaded_model, AnswerRequest(PROMPT, (params,), n, max_new_tokens))[0]
+def sampled(loaded_model: LoadedModel, params: SamplingParams, n: int, max_new_tokens: int = 24) -> AnswerSet:
+    return sample_answer_sets(loaded_model, AnswerRequest(PROMPT, (params,), n, max_new_tokens))[0]
 
 
 def answer(tiny: LoadedModel, *token_ids: int, prob: float = 0.5, reason: str = "stop token") -> Answer:
@@ -131,13 +132,13 @@ def answer_set(*answers: Answer) -> AnswerSet:
     return AnswerSet(PROMPT, SamplingParams(), 24, answers, prompt_length=5)
 
 
-# --- the draws
+# --- the samples
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_answers_come_as_often_as_multiplying_by_hand_says(chain, seed):
     request = AnswerRequest("h", (SamplingParams(seed=seed),), 3000)
-    answers = draw_answer_sets(chain, request)[0].answers
+    answers = sample_answer_sets(chain, request)[0].answers
     assert {a.text: pytest.approx(a.probability, abs=1e-6) for a in answers} == CHAIN_ANSWERS
     counts = Counter(a.text for a in answers)
     _, degrees, p_value = chi_square_test(
@@ -147,19 +148,19 @@ def test_answers_come_as_often_as_multiplying_by_hand_says(chain, seed):
     assert p_value > 0.001
 
 
-def test_the_settings_change_the_stated_probability_and_the_draws_alike(chain):
+def test_the_settings_change_the_predicted_probability_and_the_samples_alike(chain):
     """Top-p 0.7 cuts the start to a and b, and what follows b to its stop: .5 / .8 and .3 / .8."""
-    answers = draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(top_p=0.7),), 3000))[0]
-    stated = {group.text: group.probability for group in answers.distinct}
-    assert stated == {"a": pytest.approx(0.625), "b": pytest.approx(0.225), "bc": pytest.approx(0.15)}
-    agreement = stated_against_observed(answers)
+    answers = sample_answer_sets(chain, AnswerRequest("h", (SamplingParams(top_p=0.7),), 3000))[0]
+    predicted = {group.text: group.probability for group in answers.distinct}
+    assert predicted == {"a": pytest.approx(0.625), "b": pytest.approx(0.225), "bc": pytest.approx(0.15)}
+    agreement = predicted_vs_observed(answers)
     assert agreement.p_value > 0.001
-    assert agreement.frame["stated"].sum() == pytest.approx(1)
+    assert agreement.frame["predicted"].sum() == pytest.approx(1)
 
 
 def test_row_7_of_30_is_the_single_run_with_its_seed(tiny):
     prompt_ids = tiny.prompt_ids(PROMPT)
-    answers = drawn(tiny, SPREAD, 30)
+    answers = sampled(tiny, SPREAD, 30)
     for row in range(30):
         alone = generate(tiny.model, prompt_ids, replace(SPREAD, seed=row_seed(4, row)), None, 24, tiny.stop_ids)
         token_ids = [step.token_id for step in alone if step.token_id not in tiny.stop_ids]
@@ -168,10 +169,10 @@ def test_row_7_of_30_is_the_single_run_with_its_seed(tiny):
 
 
 def test_more_rows_change_no_other_row(tiny):
-    five, thirty = draw_answer_set(tiny, PROMPT, SPREAD, 5), draw_answer_set(tiny, PROMPT, SPREAD, 30)
+    five, thirty = sample_answer_set(tiny, PROMPT, SPREAD, 5), sample_answer_set(tiny, PROMPT, SPREAD, 30)
     assert [a.token_ids for a in five.answers] == [a.token_ids for a in thirty.answers[:5]]
     other = replace(SPREAD, temperature=0.3, top_k=5)
-    both = draw_answer_sets(tiny, AnswerRequest(PROMPT, (other, SPREAD)))
+    both = sample_answer_sets(tiny, AnswerRequest(PROMPT, (other, SPREAD)))
     assert [a.token_ids for a in both[1].answers] == [a.token_ids for a in thirty.answers]
 
 
@@ -183,7 +184,7 @@ def test_the_order_of_the_rows_changes_nothing(tiny):
             for row, token_id in zip(step.rows, step.token_ids, strict=True):
                 texts[row].append(token_id)
     assert shuffled == [in_order[row] for row in order]
-    counted = draw_answer_set(tiny, PROMPT, SPREAD)
+    counted = sample_answer_set(tiny, PROMPT, SPREAD)
     mixed = replace(counted, answers=tuple(random.Random(1).sample(counted.answers, 30)))
     assert mixed.table().equals(counted.table())
 
@@ -195,7 +196,7 @@ def test_answers_that_share_their_passes_are_those_written_alone(tiny, rule, pen
         replace(SPREAD, rule=rule, repetition_penalty=penalty, top_p=top_p, top_k=top_k, min_p=min_p)
         for top_p, top_k, min_p in [(1, 0, 0), (0.8, 0, 0), (1, 6, 0), (0.9, 8, 0.05)]
     )
-    together = draw_answer_sets(tiny, AnswerRequest(PROMPT, settings, 12, 10))
+    together = sample_answer_sets(tiny, AnswerRequest(PROMPT, settings, 12, 10))
     for ours, params in zip(together, settings, strict=True):
         judge = written_alone(tiny, PROMPT, params, 12, 10)
         assert [(a.token_ids, a.stop_reason) for a in ours.answers] == [
@@ -207,9 +208,9 @@ def test_answers_that_share_their_passes_are_those_written_alone(tiny, rule, pen
 
 
 def test_more_branches_than_are_fed_at_once_wait_and_come_out_the_same(tiny, monkeypatch):
-    whole = drawn(tiny, replace(SPREAD, temperature=0.2), 60)
+    whole = sampled(tiny, replace(SPREAD, temperature=0.2), 60)
     monkeypatch.setattr("playground.models.rows.MAX_BRANCHES", 7)
-    parts = drawn(tiny, replace(SPREAD, temperature=0.2), 60)
+    parts = sampled(tiny, replace(SPREAD, temperature=0.2), 60)
     assert [a.token_ids for a in parts.answers] == [a.token_ids for a in whole.answers]
     assert whole.num_distinct > 40
 
@@ -219,7 +220,7 @@ def test_the_largest_random_number_still_falls_on_a_token_that_was_kept(tiny, mo
     almost_one = np.nextafter(1, 0)
     monkeypatch.setattr("playground.engine.generation.draw_uniforms", lambda seed, count: np.full(count, almost_one))
     settings = tuple(replace(SPREAD, temperature=1.0, top_k=k) for k in range(2, 60))
-    sets = draw_answer_sets(tiny, AnswerRequest(PROMPT, settings, 1))
+    sets = sample_answer_sets(tiny, AnswerRequest(PROMPT, settings, 1))
     assert all(prob > 0 for found in sets for prob in found.answers[0].token_probs)
 
 
@@ -237,27 +238,27 @@ def test_a_number_on_the_boundary_of_two_tokens_falls_alike_together_and_alone(c
     chain.model.logits |= {last: torch.zeros(61) for last in range(61) if last not in chain.model.logits}
     on_the_edge = float(reached[0])
     monkeypatch.setattr("playground.engine.generation.draw_uniforms", lambda _seed, count: np.full(count, on_the_edge))
-    together = draw_answer_set(chain, "h", SamplingParams(), 2, 1)
+    together = sample_answer_set(chain, "h", SamplingParams(), 2, 1)
     assert together.answers[0].token_ids == written_alone(chain, "h", SamplingParams(), 2, 1).answers[0].token_ids
 
 
 def test_answers_that_are_no_longer_wanted_stop_computing(chain):
-    steps = drawing(chain, AnswerRequest("h", (SamplingParams(),), 300))
+    steps = sampling(chain, AnswerRequest("h", (SamplingParams(),), 300))
     next(steps), next(steps)
     assert chain.model.num_fed == 4  # the prompt and the three first letters; ended answers need no more
 
 
 def test_a_prompt_without_room_is_refused_and_a_full_context_ends_the_answer(tiny):
     with pytest.raises(ContextFullError, match="129 tokens, but there is room for 128"):
-        draw_answer_set(tiny, "x" * 129, SPREAD, 3)
-    answers = draw_answer_set(replace(tiny, stop_ids=()), "x" * 120, SPREAD, 3).answers
+        sample_answer_set(tiny, "x" * 129, SPREAD, 3)
+    answers = sample_answer_set(replace(tiny, stop_ids=()), "x" * 120, SPREAD, 3).answers
     assert {a.stop_reason for a in answers} == {"context full"}
 
 
-def test_logits_that_are_not_numbers_are_reported_not_drawn_from(chain):
+def test_logits_that_are_not_numbers_are_reported_not_sampled_from(chain):
     chain.model.logits[0] = torch.full((61,), torch.nan)
     with pytest.raises(NoTokenError, match="NaN"):
-        draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(),), 30))
+        sample_answer_sets(chain, AnswerRequest("h", (SamplingParams(),), 30))
 
 
 # --- honest ends
@@ -272,7 +273,7 @@ def test_where_only_one_token_can_be_chosen_there_is_exactly_one_answer(tiny, pa
         :24
     ]
     greedy = greedy[: next((place for place, token in enumerate(greedy) if token in tiny.stop_ids), 24)]
-    answers = draw_answer_set(tiny, PROMPT, SamplingParams(**params))
+    answers = sample_answer_set(tiny, PROMPT, SamplingParams(**params))
     assert answers.num_distinct == answers.compared_by(TEXT).num_distinct == 1
     assert answers.counts == [30]
     assert list(answers.answers[0].token_ids) == greedy
@@ -284,7 +285,7 @@ def test_where_only_one_token_can_be_chosen_there_is_exactly_one_answer(tiny, pa
 
 def test_an_answers_probability_is_the_product_of_its_tokens_as_the_slow_way_finds_them(tiny):
     params = replace(SPREAD, top_p=0.9, top_k=20)
-    together, alone = (sample(tiny, PROMPT, params, 4) for sample in (draw_answer_set, written_alone))
+    together, alone = (sample(tiny, PROMPT, params, 4) for sample in (sample_answer_set, written_alone))
     for found, judge in zip(together.answers, alone.answers, strict=True):
         assert found.token_probs == pytest.approx(judge.token_probs, rel=1e-3)
         assert found.probability == pytest.approx(judge.probability, rel=1e-3)
@@ -294,12 +295,12 @@ def test_an_answers_probability_is_the_product_of_its_tokens_as_the_slow_way_fin
 @pytest.mark.parametrize("stop_ids", [[3, 3], [3, 10**6], torch.tensor([3])])
 def test_stop_ids_may_be_said_twice_or_name_no_token(chain, stop_ids):
     """The probability of an end was counted once for each time that it was named."""
-    answers = draw_answer_set(replace(chain, stop_ids=stop_ids), "h", SamplingParams(seed=3), 200)
+    answers = sample_answer_set(replace(chain, stop_ids=stop_ids), "h", SamplingParams(seed=3), 200)
     assert {g.text: pytest.approx(g.model_probability, abs=1e-6) for g in answers.distinct} == CHAIN_ANSWERS
 
 
-def test_greedy_states_1_and_still_tells_what_the_model_thought(tiny):
-    found = draw_answer_set(tiny, PROMPT, SamplingParams(temperature=0), 1).answers[0]
+def test_greedy_predicts_1_and_still_tells_what_the_model_thought(tiny):
+    found = sample_answer_set(tiny, PROMPT, SamplingParams(temperature=0), 1).answers[0]
     assert found.probability == 1
     assert 0 < found.model_probability < 1
 
@@ -311,7 +312,7 @@ def test_the_same_words_before_two_kinds_of_stop_are_one_answer(chain):
     """Cut at the first stop token, whichever it is; its probability is that of both together."""
     chain.model.logits[2] = torch.cat([torch.tensor([0.0, 0.0, 0.0, 0.5, 0.5]).log(), torch.full((56,), -torch.inf)])
     both = replace(chain, stop_ids=(3, 4))
-    answers = draw_answer_set(both, "h", SamplingParams(seed=3), 200)
+    answers = sample_answer_set(both, "h", SamplingParams(seed=3), 200)
     assert {g.text: pytest.approx(g.probability, abs=1e-6) for g in answers.distinct} == CHAIN_ANSWERS
     assert {g.text: g.length for g in answers.distinct} == {text: len(text) for text in CHAIN_ANSWERS}
 
@@ -358,9 +359,9 @@ def test_rarefaction_is_the_mean_over_all_subsets():
 def test_the_band_holds_about_nine_of_ten_other_seeds(tiny):
     """Each point's band, from its own pool, against the counts of 60 other seeds."""
     values = (0.02, 0.04, 0.06)
-    curve = draw_curve_pool(tiny, PROMPT, SPREAD, values=values, max_new_tokens=6).curve()
+    curve = sample_curve_pool(tiny, PROMPT, SPREAD, values=values, max_new_tokens=6).curve()
     settings = tuple(SamplingParams(temperature=value, seed=1000 + seed) for value in values for seed in range(60))
-    sets = draw_answer_sets(tiny, AnswerRequest(PROMPT, settings, 30, 6))
+    sets = sample_answer_sets(tiny, AnswerRequest(PROMPT, settings, 30, 6))
     counts = np.array([found.num_distinct for found in sets]).reshape(3, 60)
     for point, others in zip(curve.points, counts, strict=True):
         assert np.mean((point.low <= others) & (others <= point.high)) > 0.8
@@ -370,7 +371,7 @@ def test_the_band_holds_about_nine_of_ten_other_seeds(tiny):
 
 def test_each_point_of_the_curve_counts_the_thirty_answers_of_its_setting(tiny):
     for knob in ("temperature", "top_p", "top_k"):
-        curve = draw_curve_pool(tiny, PROMPT, SPREAD, knob, 40, 8).curve()
+        curve = sample_curve_pool(tiny, PROMPT, SPREAD, knob, 40, 8).curve()
         alone = [written_alone(tiny, PROMPT, replace(SPREAD, **{knob: value}), 30, 8) for value in VALUES[knob]]
         assert [point.num_distinct for point in curve.points] == [answers.num_distinct for answers in alone]
         assert all(1 <= point.low <= point.expected <= point.high <= 30 for point in curve.points)
@@ -379,7 +380,7 @@ def test_each_point_of_the_curve_counts_the_thirty_answers_of_its_setting(tiny):
     assert (min(VALUES["temperature"]), max(VALUES["temperature"])) == (0, 2)
 
 
-# --- stated and observed
+# --- predicted and observed
 
 
 def test_wilson_intervals_are_those_of_the_textbook():
@@ -388,50 +389,49 @@ def test_wilson_intervals_are_those_of_the_textbook():
     assert wilson_interval(15, 30) == (pytest.approx(0.3315, abs=1e-4), pytest.approx(0.6685, abs=1e-4))
 
 
-def test_stated_probability_and_frequency_agree_in_30_300_and_3000_draws(tiny):
-    agreement = stated_against_observed(drawn(tiny, SPREAD, 3000, 6))
-    assert agreement.draws == (30, 300, 3000)
+def test_predicted_probability_and_frequency_agree_in_30_300_and_3000_samples(tiny):
+    agreement = predicted_vs_observed(sampled(tiny, SPREAD, 3000, 6))
+    assert agreement.sizes == (30, 300, 3000)
     assert agreement.p_value > 0.001
     assert agreement.num_inside >= len(agreement.frame) - 2
-    widths = [(agreement.frame[f"high {n}"] - agreement.frame[f"low {n}"]).mean() for n in (30, 300, 3000)]
-    assert widths[0] > 2.5 * widths[1] > 6 * widths[2]  # ten times the draws, about a third of the width
+    widths = [(agreement.frame[f"high_{n}"] - agreement.frame[f"low_{n}"]).mean() for n in (30, 300, 3000)]
+    assert widths[0] > 2.5 * widths[1] > 6 * widths[2]  # ten times the answers, about a third of the width
 
 
-def test_an_answer_that_always_comes_agrees_with_what_is_stated(tiny):
-    """At T = 0 the page said "1 of 2 intervals hold the stated share": the interval of 3,000 in 3,000 ended a rounding
-    below 1."""
+def test_an_answer_that_always_comes_agrees_with_what_is_predicted(tiny):
+    """At T = 0 one of two intervals did not: that of 3,000 in 3,000 ended a rounding below 1."""
     for params in (SamplingParams(temperature=0), SamplingParams(temperature=1e-4), SamplingParams(top_k=1)):
-        agreement = stated_against_observed(drawn(tiny, params, 3000, 6))
+        agreement = predicted_vs_observed(sampled(tiny, params, 3000, 6))
         assert agreement.num_inside == len(agreement.frame) == 2
 
 
-def test_thirty_draws_are_the_first_thirty_rows(chain):
-    answers = draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(),), 3000))[0]
-    frame = stated_against_observed(answers).frame.set_index("answer")
-    for draws in (30, 300, 3000):
-        counts = Counter(a.text for a in answers.answers[:draws])
-        assert {text: frame.loc[text, f"observed {draws}"] * draws for text in CHAIN_ANSWERS} == pytest.approx(
+def test_thirty_samples_are_the_first_thirty_rows(chain):
+    answers = sample_answer_sets(chain, AnswerRequest("h", (SamplingParams(),), 3000))[0]
+    frame = predicted_vs_observed(answers).frame.set_index("answer")
+    for size in (30, 300, 3000):
+        counts = Counter(a.text for a in answers.answers[:size])
+        assert {text: frame.loc[text, f"observed_{size}"] * size for text in CHAIN_ANSWERS} == pytest.approx(
             {text: counts[text] for text in CHAIN_ANSWERS}
         )
 
 
 def test_answers_too_rare_to_judge_are_put_together(tiny):
-    """Each would be listed only when it happened to come, always more often than stated."""
-    agreement = stated_against_observed(drawn(replace(tiny, stop_ids=()), replace(SPREAD, temperature=0.5), 300, 12))
+    """Each would be listed only when it happened to come, always more often than predicted."""
+    agreement = predicted_vs_observed(sampled(replace(tiny, stop_ids=()), replace(SPREAD, temperature=0.5), 300, 12))
     assert agreement.frame["answer"].tolist() == ["all others"]
-    assert agreement.frame["observed 300"].tolist() == [1]
-    assert agreement.draws == (30, 300)
+    assert agreement.frame["observed_300"].tolist() == [1]
+    assert agreement.sizes == (30, 300)
 
 
 def test_frequencies_that_disagree_are_noticed(chain):
-    """The judge itself: answers drawn at temperature 1.3 do not come as often as temperature 1 states."""
+    """The judge itself: answers sampled at temperature 1.3 do not come as often as temperature 1 predicts."""
     warm, plain = (
-        draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(temperature=t),), 3000))[0] for t in (1.3, 1)
+        sample_answer_sets(chain, AnswerRequest("h", (SamplingParams(temperature=t),), 3000))[0] for t in (1.3, 1)
     )
-    stated = {a.text: a.probability for a in plain.answers}
-    lied = replace(warm, answers=tuple(replace(a, probability=stated[a.text]) for a in warm.answers))
-    assert stated_against_observed(lied).p_value < 1e-6
-    assert stated_against_observed(warm).p_value > 0.001
+    predicted = {a.text: a.probability for a in plain.answers}
+    lied = replace(warm, answers=tuple(replace(a, probability=predicted[a.text]) for a in warm.answers))
+    assert predicted_vs_observed(lied).p_value < 1e-6
+    assert predicted_vs_observed(warm).p_value > 0.001
 
 
 def test_chi_square_p_values_are_those_of_the_table():
@@ -443,12 +443,12 @@ def test_chi_square_p_values_are_those_of_the_table():
 
 
 def test_the_mark_of_an_answer_is_named_for_the_settings_and_the_models_own_stands_beside(chain):
-    """At top-p 0.7 the mark says 62.5 % for "a"; it was called "stated by the model", which says 37.5 %."""
+    """At top-p 0.7 the mark says 62.5 % for "a"; it was called the prediction of the model, which says 37.5 %."""
     for top_p, names in ((1, []), (0.7, ["the model itself"])):
-        answers = draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(top_p=top_p),), 300))[0]
-        agreement = stated_against_observed(answers)
-        figure = agreement_figure(agreement.frame, agreement.draws)
-        marks = [trace for trace in figure.data if "draws" not in trace.name]
+        answers = sample_answer_sets(chain, AnswerRequest("h", (SamplingParams(top_p=top_p),), 300))[0]
+        agreement = predicted_vs_observed(answers)
+        figure = agreement_figure(agreement.frame, agreement.sizes)
+        marks = [trace for trace in figure.data if "samples" not in trace.name]
         assert [trace.name for trace in marks] == [*names, "these settings"]
     place = agreement.frame["answer"].tolist().index("a")
     assert [trace.x[place] for trace in marks] == [pytest.approx(0.375), pytest.approx(0.625)]
@@ -468,14 +468,35 @@ def test_a_curve_says_how_far_it_is_and_stops_where_it_is_left(chain):
     assert chain.model.num_fed - fed < 6
 
 
+def test_a_batch_of_others_lets_short_work_pass_after_each_step(chain):
+    """One answer alone and the batches of 2, 4, 8 and 30 were one piece, and everybody else waited for it."""
+    fed, among = [], among_values({chain.name: chain}, chain.name, "h")
+    values = []
+    for value in among:
+        fed.append(chain.model.num_fed)
+        values.append(value)
+    assert [value for value in values[:-1] if value is not None] == []
+    assert [row[0] for row in values[-1][1]] == ["2", "4", "8", "30"]
+    assert max(np.diff(fed)) <= 30  # at the most a step of the largest batch between two
+
+
+def test_three_thousand_answers_say_how_many_there_are_and_rest_before_they_are_judged(chain):
+    controls = {"temperature": 1, "max_new_tokens": 8}
+    *told, value = agreement_values({chain.name: chain}, chain.name, "h", controls)
+    assert [each.of for each in told] == [3000] * len(told)
+    done = [each.done for each in told]
+    assert done == sorted(done) and done[-2:] == [3000, 3000] and done[0] < 3000
+    assert "confidence intervals (3,000 samples) contain the predicted share" in say(value["words"])
+
+
 @pytest.mark.parametrize("prompt", ["=1+h", "+h", "-h", "@h"])
 def test_no_csv_of_the_tab_holds_a_cell_that_a_spreadsheet_runs(chain, prompt):
-    answers = draw_answer_set(chain, prompt, SamplingParams(), 6)
+    answers = sample_answer_set(chain, prompt, SamplingParams(), 6)
     answers = replace(answers, answers=tuple(replace(answer, text=prompt) for answer in answers.answers))
     controls = {"temperature": 1, "max_new_tokens": 8}
     *_, curve = curve_values({chain.name: chain}, chain.name, prompt, controls, "temperature", "")
     texts = [answers_values.answers_csv(answers), *(view["csv"] for view in curve["views"].values())]
-    texts.append(csv_text(stated_against_observed(answers).frame))
+    texts.append(csv_text(predicted_vs_observed(answers).frame))
     for text in texts:
         cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
         assert not any(cell.startswith(("=", "+", "@", "-h")) for cell in cells)
@@ -500,7 +521,7 @@ def test_the_tree_merges_common_beginnings(tiny):
 
 
 def test_the_tree_of_a_run_holds_every_row_once_with_its_probability(tiny):
-    answers = draw_answer_set(tiny, PROMPT, SPREAD)
+    answers = sample_answer_set(tiny, PROMPT, SPREAD)
     tree = answer_tree(tiny, answers)
     ends = [node for node in tree.walk() if node.stop_reason]
     assert sorted(row for node in ends for row in node.rows) == list(range(30))
@@ -524,7 +545,7 @@ def test_the_work_of_a_batch_is_what_was_fed(tiny):
     apart, shared = (
         list(generate_rows(tiny.model, prompt_ids, rows, None, 24, tiny.stop_ids, share)) for share in (False, True)
     )
-    work = batch_work(draw_answer_set(tiny, PROMPT, SPREAD))
+    work = batch_work(sample_answer_set(tiny, PROMPT, SPREAD))
     assert work.dropped == sum(step.num_fed for step in apart)
     assert work.merged == sum(step.num_fed for step in shared)
     assert work.num_steps == len(apart) == len(shared)
@@ -546,7 +567,7 @@ def minimind_tokens_fed(tiny: LoadedModel, prompt_ids: list[int], row_params: li
 
 
 def test_rows_that_agree_are_fed_once_in_a_pool(chain):
-    answers = draw_answer_sets(chain, AnswerRequest("h", (SamplingParams(),), 300))[0]
+    answers = sample_answer_sets(chain, AnswerRequest("h", (SamplingParams(),), 300))[0]
     assert chain.model.num_fed == batch_work(answers).merged == 1 + 6  # the prompt; a, ab, abc, b, bc, c
 
 

@@ -7,19 +7,19 @@ from playground.models.text import LoadedModel
 from playground.page.controls import ALL_OFF, DEFAULTS
 from playground.page.lesson import read_lesson
 from playground.tabs.thirty_answers.among_others import greedy_among_others
-from playground.tabs.thirty_answers.answers import AnswerRequest, AnswerSet, draw_answer_sets
-from playground.tabs.thirty_answers.frequency import stated_against_observed
+from playground.tabs.thirty_answers.answers import AnswerRequest, AnswerSet, sample_answer_sets
+from playground.tabs.thirty_answers.frequency import predicted_vs_observed
 from playground.tabs.thirty_answers.tab import FACT, OPEN
 
 
 def thirty(chat: LoadedModel, prompt: str, *temperatures: float) -> list[AnswerSet]:
-    """As the page draws them after a preset's button."""
+    """As the page samples them after a preset's button."""
     settings = [SamplingParams(**ALL_OFF | {"temperature": value}, seed=DEFAULTS["seed"]) for value in temperatures]
-    return draw_answer_sets(chat, AnswerRequest(prompt, tuple(settings)))
+    return sample_answer_sets(chat, AnswerRequest(prompt, tuple(settings)))
 
 
 def test_q1_one_answer_at_0_a_few_at_a_half_many_at_1_nearly_all_at_2(chat):
-    counts = [drawn.num_distinct for drawn in thirty(chat, OPEN, 0, 0.5, 1, 2)]
+    counts = [sampled.num_distinct for sampled in thirty(chat, OPEN, 0, 0.5, 1, 2)]
     assert counts[0] == 1
     assert 2 <= counts[1] <= 9
     assert counts[2] > 10
@@ -48,9 +48,9 @@ def test_q13_a_fact_stays_up_to_temperature_1_and_an_open_question_spreads(chat)
 
 
 @pytest.mark.parametrize("prompt", [OPEN, FACT])
-def test_q13_each_answer_comes_as_often_as_the_model_states(chat, prompt):
+def test_q13_each_answer_comes_as_often_as_predicted(chat, prompt):
     request = AnswerRequest(prompt, (SamplingParams(**ALL_OFF, seed=DEFAULTS["seed"]),), 3000)
-    agreement = stated_against_observed(draw_answer_sets(chat, request)[0])
+    agreement = predicted_vs_observed(sample_answer_sets(chat, request)[0])
     assert agreement.p_value > 0.001
     assert agreement.num_inside >= len(agreement.frame) - 2
 
