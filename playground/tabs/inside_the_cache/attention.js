@@ -63,6 +63,7 @@ function build(element, store) {
   const strip = node("div.token-strip.small-tokens.weights", {}, element);
   const legend = node("p.matrix-legend", {}, element);
   node("b.is-accent", {}, legend, words.say("inside_the_cache.attention.framed"));
+  legend.append(" ");
   node("b.is-kept", {}, legend, words.say("inside_the_cache.attention.again"));
   const canvas = node("canvas.matrix", { role: "img" }, element);
   const note = node("p.note", { "aria-live": "off" }, element);

@@ -85,7 +85,8 @@ def reads_figure(reads: pd.DataFrame, prompt_length: int) -> go.Figure:
         )
     figure.add_vrect(x0=-0.5, x1=prompt_length - 0.5, fillcolor="var(--grid)", opacity=0.5, line_width=0, layer="below")
     figure.add_annotation(
-        x=(prompt_length - 1) / 2,
+        x=-0.5,  # a short prompt's word would lie on the axis if it stood in the middle
+        xanchor="left",
         y=0.5,
         yref="paper",
         text=say("inside_the_cache.reads.prompt"),

@@ -73,6 +73,7 @@ function build(element, store) {
   const stack = node("div.stepper-stack", { "aria-hidden": true }, left);
   const legend = node("p.stepper-legend", {}, left);
   node("b.is-kept", {}, legend, words.say("inside_the_cache.walk.stored"));
+  legend.append(" ");
   node("b.is-accent", {}, legend, words.say("inside_the_cache.walk.own"));
   const keys = words.say("inside_the_cache.walk.keys");
   const side = node("div.stepper-side", { tabindex: 0, role: "group", "aria-label": keys }, board);
