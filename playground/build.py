@@ -6,6 +6,7 @@ from playground import style
 from playground.api import add_endpoints
 from playground.models.text import LoadedModel
 from playground.page.bar import build_bar
+from playground.page.requests import check_handlers
 from playground.page.serving import app_options, style_sheet
 from playground.tabs.cache_on_off.tab import race_tab
 from playground.tabs.inside_the_cache.tab import cache_tab
@@ -26,6 +27,7 @@ def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
             race_tab(page)
             cache_tab(page)
         add_endpoints(page)
+    check_handlers(demo)
     return demo
 
 

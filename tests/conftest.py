@@ -133,10 +133,12 @@ def generate(page: BrowserPage, prompt: str | None = None) -> None:
     if prompt is not None:
         page.get_by_label("Prompt", exact=True).fill(prompt)
     answer = page.locator(".panel-tokens:visible")  # the tab in sight has one, if it shows the answer
-    status = answer.locator(".note").first
-    status.evaluate("words => { words.textContent = ''; }")  # what a run before this one left there
+    run = page.locator("#run .panel-body")
+    before = run.get_attribute("data-complete")
     page.locator("#generate").click()
-    expect(status).to_contain_text(re.compile(" m?s,"))  # 250 ms, or 1.25 s on a busy machine
+    expect(page.locator(f'#run [data-complete]:not([data-complete="{before}"])')).to_have_count(1)
+    drawn(page)
+    expect(answer.locator(".note").first).to_contain_text(re.compile(" m?s,"))  # 250 ms, or 1.25 s on a busy machine
     if prompt is not None:
         expect(answer.locator(".token-prompt")).to_have_text(prompt)
     expect(page.locator(".bar-row:visible").first).to_be_visible()

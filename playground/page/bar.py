@@ -15,7 +15,7 @@ from playground.page.controls import controls_panel
 from playground.page.jobs import QUIET, Jobs
 from playground.page.panel import panel
 from playground.page.recording import record_run
-from playground.page.requests import model_of
+from playground.page.requests import Text, model_of
 from playground.page.runs import RunStore
 from playground.words import say
 
@@ -48,16 +48,16 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
         controls = controls_panel(next(iter(models.values())).model.config.vocab_size)
         run = panel("run_data", server_functions=[_vocabulary_of(models)], elem_id="run")
 
-    def on_model(name):
+    def on_model(name: str):
         return gr.Dropdown(_example_choices(examples, name), value=None)
 
-    def on_chosen_model(name, prompt):
+    def on_chosen_model(name: str, prompt: str | None):
         """A prompt that a person wrote stays; an example of the other model gives way to this one's first."""
         own = [entry["prompt"] for entry in examples.get(name, [])]
         is_example = any(prompt == entry["prompt"] for entries in examples.values() for entry in entries)
         return own[0] if own and is_example and prompt not in own else gr.skip()
 
-    def on_example(prompt):
+    def on_example(prompt: Text | None):
         return prompt if prompt else gr.skip()
 
     model_name.change(on_model, model_name, example, queue=False, **QUIET)

@@ -10,10 +10,13 @@ from typing import Any
 
 import gradio as gr
 from gradio.events import Dependency
+from pydantic import TypeAdapter
 
 from playground.page.line import Line, Work
+from playground.page.requests import checked_values, types_of
 
-QUIET = {"show_progress": "hidden", "api_visibility": "private"}
+# What comes in is checked here and not by Gradio's components, whose errors are tracebacks and not sentences.
+QUIET = {"show_progress": "hidden", "api_visibility": "private", "preprocess": False}
 _NUMBERED = """(...all) => {{
   {before}
   return [...all.slice(0, {count}), (window.jobNumber = (window.jobNumber ?? 0) + 1)];
@@ -42,7 +45,7 @@ class Jobs:
         js: str | None = None,
         trigger_mode: str | None = None,
     ) -> Dependency:
-        """Runs `work(*values of the inputs)` in the line.
+        """Runs `work(*values of the inputs)` in the line; they are of the types that its hints name.
 
         The first output, or as many as `told` says, are panels that hear of the job. Work yields a dict for the first,
         or a tuple with a value for each output, None for those that stay. asks: the first input is a panel that has put
@@ -50,11 +53,12 @@ class Jobs:
         """
         inputs = list(inputs) if isinstance(inputs, Sequence) else [inputs]
         outputs = list(outputs) if isinstance(outputs, Sequence) else [outputs]
+        types = types_of(work)
 
         async def run(request: gr.Request, *values: Any) -> AsyncIterator[Any]:
             question = values[0] if asks and isinstance(values[0], dict) else {}
             given, number = (values, question.get("number")) if asks else (values[:-1], values[-1])
-            made = _made(work, given)
+            made = _made(work, types, given)
             news = self.line.told(made, visitor_of(request), _number(number), name, long)
             try:
                 async for job, payload in news:
@@ -91,9 +95,9 @@ class Jobs:
         return button.click(on_stop, self._number, None, js=_NEWEST, queue=False, **QUIET)
 
 
-def _made(work: Callable[..., Work], values: Sequence[Any]) -> Work:
+def _made(work: Callable[..., Work], types: TypeAdapter, values: Sequence[Any]) -> Work:
     """The work, not begun: what is wrong with the request is found in the line too."""
-    return (yield from work(*values))
+    return (yield from work(*checked_values(types, values)))
 
 
 def _enclosed(output: gr.components.Component, value: Any) -> Any:

@@ -1,13 +1,16 @@
 """What comes in from outside, checked: a right value comes out, or RequestError with one sentence."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
+from functools import wraps
 from html import escape
-from typing import Any, TypeVar
+from inspect import Parameter, isasyncgenfunction, iscoroutinefunction, isfunction, signature
+from typing import Annotated, Any, TypeVar
 
 import gradio as gr
-from pydantic import BaseModel, ValidationError
+from gradio.blocks import BlockFunction
+from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError
 
 from playground.engine.arguments import shown, whole_number
 from playground.engine.params import SamplingParams
@@ -67,6 +70,9 @@ def text_of(prompt: Any) -> str:
     return prompt
 
 
+Text = Annotated[str, AfterValidator(text_of)]  # half a character could not be sent back
+
+
 def sampling_params(controls: Any) -> SamplingParams:
     """The settings of the sliders. Raises ValueError."""
     known = {field.name for field in fields(SamplingParams)}
@@ -104,6 +110,46 @@ def _settings(controls: Any) -> dict:
     if not isinstance(controls, dict):
         raise RequestError(say("page.request.settings"))
     return controls
+
+
+def check_handlers(demo: gr.Blocks) -> None:
+    """What reaches a handler outside the line is of the types that it names; else one sentence goes back."""
+    for event in demo.fns.values():
+        if isfunction(event.fn) and not iscoroutinefunction(event.fn) and not isasyncgenfunction(event.fn):
+            event.fn = _answered(event.fn)
+    demo.validate_inputs = _refuse_too_few
+
+
+def _answered(handler: Callable) -> Callable:
+    types = types_of(handler)
+
+    @wraps(handler)
+    def answer(*values: Any) -> Any:
+        with readable_errors():
+            return handler(*checked_values(types, values))
+
+    return answer
+
+
+def types_of(function: Callable) -> TypeAdapter:
+    """What its arguments must be by its type hints."""
+    hints = [each.annotation for each in signature(function).parameters.values()]
+    return TypeAdapter(tuple[*(Any if hint is Parameter.empty else hint for hint in hints)])
+
+
+def checked_values(types: TypeAdapter, values: Sequence[Any]) -> Sequence[Any]:
+    """The values of an event as its handler, or its work, takes them. Raises RequestError."""
+    try:
+        return types.validate_python(tuple(values), strict=True)
+    except ValidationError:
+        raise RequestError(say("page.unreadable_question")) from None
+
+
+def _refuse_too_few(event: BlockFunction, values: list) -> None:
+    """In place of Gradio's own check, whose words are for the programmer."""
+    if len(values) < len(event.inputs):
+        with readable_errors():
+            raise RequestError(say("page.unreadable_question"))
 
 
 @contextmanager

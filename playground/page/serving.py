@@ -14,7 +14,7 @@ from playground.words import catalogue, say
 
 PACKAGE = Path(__file__).parents[1]
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-SAID_BY_PYTHON_ONLY = ("start.", "models.")  # parts of the catalogue that the browser needs nothing of
+SAID_BY_PYTHON_ONLY = ("start.", "models.", "engine.")  # parts of the catalogue that the browser needs nothing of
 FRESH = {"Cache-Control": "no-cache"}  # asked again at each visit, and sent again only when it has changed
 
 

@@ -1,100 +1,20 @@
 """Jobs over HTTP, as the front end asks for them: what is told, Stop, wrong types, and a connection that is gone."""
 
 import http.client
-import json
 import threading
-import uuid
 from collections.abc import Iterator
 from functools import partial
 from types import SimpleNamespace
-from urllib.parse import urlparse
 
 import gradio as gr
 import pytest
+from http_client import Client, last_value, values
 
 from playground.models.text import LoadedModel
 from playground.page import line as line_module
 from playground.page.jobs import Jobs
 from playground.page.recording import record_run
 from playground.page.runs import RunStore, payload
-
-
-class Client:
-    """One tab of a browser: it joins the queue and reads what it is told."""
-
-    def __init__(self, url: str, fns: dict[str, int]) -> None:
-        self.address, self.session, self.fns = urlparse(url).netloc, uuid.uuid4().hex, fns
-
-    def join(self, name: str, *values) -> str:
-        body = {"data": values, "fn_index": self.fns[name], "session_hash": self.session}
-        return self._post("/gradio_api/queue/join", body)["event_id"]
-
-    def call(self, name: str, *values) -> dict:
-        """Past the queue, as Stop goes."""
-        body = {"data": values, "fn_index": self.fns[name], "session_hash": self.session}
-        return self._post("/gradio_api/run/predict", body)
-
-    def _post(self, path: str, body: dict) -> dict:
-        connection = http.client.HTTPConnection(self.address, timeout=20)
-        connection.request("POST", path, json.dumps(body), {"Content-Type": "application/json"})
-        answer = json.loads(connection.getresponse().read())
-        connection.close()
-        return answer
-
-    def listen(self) -> http.client.HTTPResponse:
-        self.connection = http.client.HTTPConnection(self.address, timeout=20)
-        self.connection.request("GET", f"/gradio_api/queue/data?session_hash={self.session}")
-        return self.connection.getresponse()
-
-    def leave(self, stream: http.client.HTTPResponse) -> None:
-        stream.close()
-        self.connection.close()
-
-
-def messages(stream: http.client.HTTPResponse) -> Iterator[dict]:
-    for line in stream:
-        if line.startswith(b"data:"):
-            yield json.loads(line[5:])
-
-
-def values(stream: http.client.HTTPResponse) -> Iterator[dict]:
-    """Of the only output, as Gradio's script puts them together: the first is whole, others say what has changed."""
-    value = None
-    for message in messages(stream):
-        if message["msg"] == "process_completed":
-            [given] = message["output"]["data"]
-            assert given["__type__"] == "update" and "value" not in given, "all has been said"
-            return
-        if message["msg"] == "process_generating":
-            [given] = message["output"]["data"]
-            value = given if value is None else changed(value, given)
-            if isinstance(value, list):
-                yield json.loads(json.dumps(value[0]))
-    raise AssertionError("the stream ended before the event did")
-
-
-def changed(value, edits: list):
-    for action, path, new in edits:
-        if not path:
-            value = value + new if action == "append" else new
-            continue
-        inner = value
-        for step in path[:-1]:
-            inner = inner[step]
-        if action == "delete":
-            del inner[path[-1]]
-        elif action == "append":
-            inner[path[-1]] += new
-        elif action == "add" and isinstance(inner, list):
-            inner.insert(path[-1], new)
-        else:
-            inner[path[-1]] = new
-    return value
-
-
-def last_value(stream: http.client.HTTPResponse) -> dict:
-    *_, last = values(stream)
-    return last
 
 
 def first_job(stream: http.client.HTTPResponse) -> dict:
@@ -127,7 +47,8 @@ def page(chat: LoadedModel) -> Iterator[SimpleNamespace]:
         jobs.on(start.click, record, [name, prompt, controls], run, name="generate")
     _app, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, max_threads=200, _frontend=False)
     seen.line, seen.runs = jobs.line, runs
-    seen.new = lambda: Client(url, dict(zip(("start", "stop", "record"), demo.fns, strict=True)))
+    seen.start, seen.stop, seen.record = demo.fns
+    seen.new = lambda: Client(url)
     yield seen
     seen.gate.set()
     demo.close()
@@ -153,7 +74,7 @@ def until(condition) -> None:
 
 def test_the_page_is_told_how_a_job_goes_and_gets_what_it_made(page: SimpleNamespace):
     client = page.new()
-    client.join("start", "hello", None, 7)
+    client.join(page.start, "hello", None, 7)
     stream = client.listen()
     page.gate.set()
     value = last_value(stream)
@@ -163,9 +84,9 @@ def test_the_page_is_told_how_a_job_goes_and_gets_what_it_made(page: SimpleNames
 
 def test_a_visitor_who_waits_is_told_at_once(page: SimpleNamespace):
     first, second = page.new(), page.new()
-    first.join("start", "one", None, 1)
+    first.join(page.start, "one", None, 1)
     assert page.running.wait(20)
-    second.join("start", "two", None, 1)
+    second.join(page.start, "two", None, 1)
     told = first_job(second.listen())
     assert (told["state"], told["ahead"]) == ("queued", 1)
 
@@ -176,13 +97,13 @@ def test_a_closed_tab_frees_the_model_while_it_runs_and_while_it_waits(
     monkeypatch.setattr(line_module, "BEAT_SECONDS", 0.2)
     monkeypatch.setattr(line_module, "LOOK_SECONDS", 0.1)
     first, second, third = page.new(), page.new(), page.new()
-    first.join("start", "one", None, 1)
+    first.join(page.start, "one", None, 1)
     one = first.listen()
     assert page.running.wait(20)
-    second.join("start", "two", None, 1)
+    second.join(page.start, "two", None, 1)
     two = second.listen()
     assert first_job(two)["state"] == "queued"
-    third.join("start", "three", None, 1)
+    third.join(page.start, "three", None, 1)
     three = values(third.listen())
     assert next(three)["job"]["ahead"] == 2
     second.leave(two)
@@ -197,14 +118,14 @@ def test_a_closed_tab_frees_the_model_while_it_runs_and_while_it_waits(
 def test_the_logits_of_a_run_leave_the_server_once(page: SimpleNamespace, chat: LoadedModel):
     """They left it twice: Gradio ends a generator by sending its last values once more."""
     client, controls = page.new(), {"max_new_tokens": 12, "temperature": 0}
-    client.join("record", chat.name, "Hello", controls, 1)
+    client.join(page.record, chat.name, "Hello", controls, 1)
     sent = client.listen().read().decode()
     [run] = page.runs._runs.values()
     logits = payload(run)["logits"]
     assert len(logits) > 100_000 and sent.count(logits[-1000:]) == sent.count(logits) == 1
     assert len(sent) < len(logits) + 30_000
 
-    client.join("record", chat.name, "Hello", controls, 2)
+    client.join(page.record, chat.name, "Hello", controls, 2)
     value = last_value(client.listen())
     assert value["job"] == {"number": 2, "state": "done", "beat": value["job"]["beat"]}
     assert value == payload(page.runs.get(value["id"])) | {"job": value["job"]}
@@ -212,13 +133,13 @@ def test_the_logits_of_a_run_leave_the_server_once(page: SimpleNamespace, chat: 
 
 def test_stop_is_ordered_by_the_server(page: SimpleNamespace):
     client, other = page.new(), page.new()
-    client.join("start", "mine", None, 1)
-    other.join("start", "theirs", None, 1)
+    client.join(page.start, "mine", None, 1)
+    other.join(page.start, "theirs", None, 1)
     mine, theirs = client.listen(), other.listen()
     assert page.running.wait(20)
-    client.call("stop", 2)
+    client.call(page.stop, 2)
     assert last_value(mine)["job"]["state"] == "stopped"
-    client.join("start", "late", None, 2)  # it left the page before Stop did
+    client.join(page.start, "late", None, 2)  # it left the page before Stop did
     assert last_value(client.listen())["job"]["state"] == "stopped"
     page.gate.set()
     assert last_value(theirs)["text"] == "theirs!"
@@ -228,7 +149,7 @@ def test_stop_is_ordered_by_the_server(page: SimpleNamespace):
 def test_a_request_without_a_usable_number_is_a_request(page: SimpleNamespace, number):
     client = page.new()
     page.gate.set()
-    client.join("start", "text", None, number)
+    client.join(page.start, "text", None, number)
     value = last_value(client.listen())
     assert value["text"] == "text!" and value["job"]["number"] == 0
-    client.call("stop", number)
+    client.call(page.stop, number)

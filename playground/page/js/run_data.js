@@ -32,6 +32,7 @@ export function mount(element, api) {
       vocabularies.set(value.model, vocabulary);
       if (turn !== latest) return; // while the vocabulary came, a later tick of the run overtook this one
       show(api.store, decode(value, vocabulary), value.step);
+      if (value.logits) element.dataset.complete = value.id;
     },
   };
 }

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal
 
 import gradio as gr
 import torch
@@ -89,14 +90,14 @@ def _bind(patient: Patient, evidence: gr.HTML) -> None:
     """Evidence of one fault says nothing of another."""
     gone: dict = {}  # None would leave it
 
-    def on_hide(hide):
+    def on_hide(hide: bool):
         return gr.update(visible=not hide), gr.update(visible=hide), gone, None, ""
 
     def on_another():
         return secrets.randbelow(10_000), gone, None, ""
 
-    def on_guess(guess, case):
-        return diagnosis(guess, hidden_fault(case_number(case))) if guess in FAULTS else ""
+    def on_guess(guess: Literal[tuple(FAULTS)] | None, case: float | None):
+        return diagnosis(guess, hidden_fault(case_number(case))) if guess else ""
 
     quiet, guessed = {"queue": False, **QUIET}, [evidence, patient.guess, patient.answer]
     patient.fault.change(lambda: gone, None, evidence, **quiet)

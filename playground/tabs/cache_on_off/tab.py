@@ -43,13 +43,13 @@ def _race_part(page: Page, lessons: dict[str, Section]) -> None:
     with gr.Row(elem_classes="lessons"):
         buttons = {key: lesson_card(key, lessons[key]) for key in ("K5", "K13", "K2")}
 
-    def on_course(model_name, controls):
+    def on_course(model_name: str, controls: dict):
         with readable_errors():
             settings = known_settings(controls)
             prompt = text_of_length(model_of(page.models, model_name), COURSE_PROMPT)
         return prompt, settings | {"max_new_tokens": COURSE_NEW}, True
 
-    def on_one_token(controls):
+    def on_one_token(controls: dict):
         with readable_errors():
             return known_settings(controls) | {"max_new_tokens": 1}
 
