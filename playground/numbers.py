@@ -5,6 +5,7 @@ browser's Intl does. A minus is "−"; what rounds to zero has none.
 """
 
 import math
+import sys
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 _EXACT = Context(prec=700, rounding=ROUND_HALF_UP)  # as many digits as a float can have before and after the point
@@ -77,7 +78,7 @@ def ratio(factor: float) -> str:
 
 def small(value: float) -> str:
     """Two digits that count, of a number that may be tiny or huge: 0.25, 2.0 · 10⁻⁵."""
-    if value == 0 or not math.isfinite(value):
+    if value == 0 or not (_is_huge(value) or math.isfinite(value)):
         return _spelled(value, 0, 0)
     digits = _written(value)
     power = digits.adjusted()
@@ -92,6 +93,8 @@ def small(value: float) -> str:
 
 def _spelled(value: float, fewest: int, most: int) -> str:
     """With `fewest` to `most` digits after the point."""
+    if _is_huge(value):
+        return small(value)
     if math.isnan(value):
         return "NaN"
     sign = "−" if value < 0 else ""
@@ -99,6 +102,11 @@ def _spelled(value: float, fewest: int, most: int) -> str:
         return f"{sign}∞"
     text = _grouped(_written(value), fewest, most)
     return text if not text.strip("0.") else sign + text
+
+
+def _is_huge(value: float) -> bool:
+    """A whole number that no float, and no browser, can hold."""
+    return isinstance(value, int) and abs(value) > sys.float_info.max
 
 
 def _written(value: float) -> Decimal:

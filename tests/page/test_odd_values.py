@@ -17,10 +17,9 @@ ODD = [None, {}, [{}], [[1]], math.inf, 10**400, 2**200, "\ud800", 1.5, True, -1
 # In the components of these names; others keep the value they are built with.
 TYPED = {"prompt": "Hi", "controls": {"max_new_tokens": 1, "temperature": 0}}
 QUESTIONS = {  # of the panels that ask
-    "playground/dots": {"model": "minimind-chat", "prompt": " ", "params": {"temperature": 0}},
+    "thirty_answers/asking": {"model": "minimind-chat", "prompt": " ", "params": {"temperature": 0}},
     "one_answer/live": {"run": "", "shared": 0, "forced_id": 1, "params": {}, "replace": False},
     "one_answer/questions": {"key": "Q3"},
-    "thirty_answers/answers": {},
     "inside_the_cache/source": {
         "model": "minimind-chat",
         "prompt_ids": [1, 2],
@@ -120,8 +119,9 @@ def visitor(page_url: str) -> Visitor:
 def nothing_is_logged(
     visitor: Visitor, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture, caplog: pytest.LogCaptureFixture
 ) -> Iterator[None]:
-    for module, name in ((clinic_part, "NUM_TOKENS"), (answers_values, "POOL"), (answers_values, "MANY")):
+    for module, name in ((clinic_part, "NUM_TOKENS"), (answers_values, "POOL")):
         monkeypatch.setattr(module, name, 2)  # what a right value starts must end soon
+    monkeypatch.setattr(answers_values, "SIZES", (2,))
     yield
     said = "".join(capfd.readouterr()) + caplog.text
     assert "Traceback" not in said, said[-4000:]
