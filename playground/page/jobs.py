@@ -53,7 +53,7 @@ class Jobs:
         """
         inputs = list(inputs) if isinstance(inputs, Sequence) else [inputs]
         outputs = list(outputs) if isinstance(outputs, Sequence) else [outputs]
-        types = types_of(work)
+        types = types_of(work, len(inputs))
 
         async def run(request: gr.Request, *values: Any) -> AsyncIterator[Any]:
             question = values[0] if asks and isinstance(values[0], dict) else {}

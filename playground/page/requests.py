@@ -131,9 +131,9 @@ def _answered(handler: Callable) -> Callable:
     return answer
 
 
-def types_of(function: Callable) -> TypeAdapter:
-    """What its arguments must be by its type hints."""
-    hints = [each.annotation for each in signature(function).parameters.values()]
+def types_of(function: Callable, count: int | None = None) -> TypeAdapter:
+    """What its arguments, or its first `count`, must be by its type hints."""
+    hints = [each.annotation for each in signature(function).parameters.values()][:count]
     return TypeAdapter(tuple[*(Any if hint is Parameter.empty else hint for hint in hints)])
 
 
