@@ -18,6 +18,7 @@ from playground.build import build_page, launch_options
 from playground.models.loading import ModelFileError, embedded_names, load_model
 from playground.words import say, told
 
+OPENS_WITH = "minimind-chat"  # an answer that ends, and has one wide-open step
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -64,7 +65,7 @@ def build(device: str = "cpu", dtype: str = "float32", first: str | None = None)
     names = embedded_names()
     if first is not None and first not in names:
         raise ModelFileError(say("start.problem.model", name=repr(first), names=", ".join(names)))
-    names.sort(key=lambda name: name != first)
+    names.sort(key=lambda name: name != (first or OPENS_WITH))
     models = {name: load_model(name, device=device, dtype=DTYPES[dtype]) for name in names}
     return build_page(models).queue(default_concurrency_limit=2, max_size=1000)
 

@@ -33,6 +33,10 @@ class Page:
     jobs: Jobs  # what runs the model runs through it
 
     @property
+    def vocabulary_of(self) -> Callable[[str], dict[str, Any]]:
+        return _vocabulary_of(self.models)
+
+    @property
     def request(self) -> list[gr.components.Component]:
         """What most work begins with: model, prompt and sliders."""
         return [self.model_name, self.prompt, self.controls]
@@ -41,15 +45,14 @@ class Page:
 def build_bar(models: dict[str, LoadedModel]) -> Page:
     examples, runs = load_examples(), RunStore()
     with gr.Column(elem_id="bar"):
-        with gr.Row(elem_id="bar-prompt", equal_height=True):
-            model_name, prompt, example = _request_boxes(list(models), examples)
+        gr.Markdown(f"# {say('page.title')}\n{say('page.bar.about')}", elem_id="headline")
+        with gr.Row(elem_id="bar-prompt"):
+            model_name, prompt = _request_boxes(list(models), examples)
+            example = panel("examples", examples, events=["chosen"], elem_id="examples")
             start = gr.Button(say("page.bar.generate"), variant="primary", elem_id="generate", min_width=150, scale=0)
             stop = gr.Button(say("page.bar.stop"), elem_id="stop", min_width=80, scale=0)
-        controls = controls_panel(next(iter(models.values())).model.config.vocab_size)
         run = panel("run_data", server_functions=[_vocabulary_of(models)], elem_id="run")
-
-    def on_model(name: str):
-        return gr.Dropdown(_example_choices(examples, name), value=None)
+    controls = controls_panel(next(iter(models.values())).model.config.vocab_size)  # outside: it stays in sight
 
     def on_chosen_model(name: str, prompt: str | None):
         """A prompt that a person wrote stays; an example of the other model gives way to this one's first."""
@@ -57,42 +60,47 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
         is_example = any(prompt == entry["prompt"] for entries in examples.values() for entry in entries)
         return own[0] if own and is_example and prompt not in own else gr.skip()
 
-    def on_example(prompt: Text | None):
-        return prompt if prompt else gr.skip()
+    def on_example(prompt: Text):
+        return prompt
 
-    model_name.change(on_model, model_name, example, queue=False, **QUIET)
     model_name.input(on_chosen_model, [model_name, prompt], prompt, queue=False, **QUIET)
-    example.input(on_example, example, prompt, queue=False, **QUIET)
+    taken = example.chosen(on_example, example, prompt, queue=False, **QUIET)
     page = Page(models, model_name, prompt, controls, run, runs, Jobs())
-    page.jobs.on([start.click, prompt.submit], partial(record_run, models, runs), page.request, run, name="generate")
+    begins = [start.click, prompt.submit, taken.success]
+    page.jobs.on(begins, partial(record_run, models, runs), page.request, run, name="generate")
     page.jobs.stop(stop)
     return page
 
 
-def _request_boxes(names: list[str], examples: dict[str, list[dict]]) -> tuple[gr.Dropdown, gr.Textbox, gr.Dropdown]:
-    """For the model, the prompt, and examples of prompts."""
+def _request_boxes(names: list[str], examples: dict[str, list[dict]]) -> tuple[gr.Dropdown, gr.Textbox]:
+    """For the model and the prompt."""
     first = names[0]
     model_name = gr.Dropdown(
-        names, value=first, label=say("page.bar.model"), elem_id="model", min_width=215, scale=1, filterable=False
+        names,
+        value=first,
+        label=say("page.bar.model"),
+        elem_id="model",
+        min_width=215,
+        scale=0,
+        filterable=False,
+        container=False,
     )
-    own = [entry["prompt"] for entry in examples.get(first, [])]
     prompt = gr.Textbox(
-        own[0] if own else say("page.bar.any_prompt"),
+        first_prompt(examples, first),
         label=say("page.bar.prompt"),
         lines=1,
         max_lines=3,
         elem_id="prompt",
-        scale=5,
+        scale=4,
+        container=False,
     )
-    example = gr.Dropdown(
-        _example_choices(examples, first),
-        value=None,
-        label=say("page.bar.examples"),
-        elem_id="examples",
-        min_width=200,
-        scale=3,
-    )
-    return model_name, prompt, example
+    return model_name, prompt
+
+
+def first_prompt(examples: dict[str, list[dict]], model_name: str) -> str:
+    """What the page opens with."""
+    own = examples.get(model_name, [])
+    return own[0]["prompt"] if own else say("page.bar.any_prompt")
 
 
 def _vocabulary_of(models: dict[str, LoadedModel]) -> Callable[[str], dict[str, Any]]:
@@ -107,10 +115,3 @@ def load_examples(folder: Path = EMBEDDED) -> dict[str, list[dict]]:
     """For each model the prompts worth trying, each with what it shows. A folder without the file offers none."""
     path = folder / "examples.json"
     return json.loads(path.read_text()) if path.is_file() else {}
-
-
-def _example_choices(examples: dict[str, list[dict]], model_name: str) -> list[tuple[str, str]]:
-    return [
-        (say("page.bar.example", prompt=entry["prompt"], shows=entry["shows"]), entry["prompt"])
-        for entry in examples.get(model_name, [])
-    ]

@@ -9,8 +9,8 @@ from playground.engine.params import SamplingParams
 from playground.engine.stages import RULES, STAGES
 from playground.page.panel import panel
 
-# What MiniMind's generate uses when nothing is said.
-DEFAULTS = {"temperature": 0.85, "top_k": 50, "top_p": 0.85, "min_p": 0.0, "seed": 1, "max_new_tokens": 64}
+# With these the first drag of each slider moves every picture: top-k would hide what the other two do.
+DEFAULTS = {"temperature": 1.0, "top_k": 0, "top_p": 0.9, "min_p": 0.0, "seed": 1, "max_new_tokens": 64}
 MOST_NEW_TOKENS = 256
 MOST_SEED = 2**53 - 1  # a larger whole number would be rounded by the browser
 # The model's own probabilities: no stage does anything. For presets that must not depend on where the sliders were.

@@ -1,25 +1,87 @@
-// What the picture of the next token shows of a step: which tokens, how long their bars are, where sums stand. Numbers only.
+// What the picture of the next token shows of a step: which rows, how long their bars are, where sums stand. Numbers only.
 
-import { isKept } from "./reread.js";
+import { cutterOf, isKept } from "./reread.js";
 
 /**
  * @typedef {import("./types.js").StepReread} StepReread
+ * @typedef {{ kind: "token", place: number } | { kind: "more" | "others", count: number, model: number, after: number }} Row
+ *   a token; all other kept tokens; all other cut ones
  * @typedef {{ start: number, length: number }} Stretch  of the ruler from 0 to 1
- * @typedef {{ segments: (Stretch & { place: number })[], rest: Stretch, far: Stretch | null }} Ruler
+ * @typedef {{ segments: (Stretch & { place: number })[], rest: Stretch & { count: number }, sampled: Stretch }} Ruler
  */
 
-const CUT_ABOVE = 4; // rows left for what typical-p cut, where the kept tokens begin further down
+const CUT_ABOVE = 2; // rows left for what typical-p cut, where the kept tokens begin further down
 const LOWEST = 1e-4; // where the logarithmic axis begins
-const SEGMENTS = 40; // tokens that the ruler shows one by one
+const SMALLEST = 0.001; // of a bar that can be seen on an axis from 0 to 100 %
 
-/** Places of the ranking: the most likely tokens, or further down those that are kept; the recorded one is always there.
- * @param {StepReread} now @param {number} vocabSize @param {number} rows @returns {number[]} */
-export function rowsShown(now, vocabSize, rows) {
-  const from = now.start + CUT_ABOVE < rows ? 0 : Math.min(now.start - CUT_ABOVE, Math.max(vocabSize - rows, 0));
-  const places = Array.from({ length: Math.min(rows, vocabSize) }, (_, index) => from + index);
-  if (now.chosenPlace < from) places[0] = now.chosenPlace;
-  else if (now.chosenPlace >= from + places.length) places[places.length - 1] = now.chosenPlace;
-  return places;
+/**
+ * The rows from top to bottom: at most `most` tokens, kept ones before cut ones, then what has no row of its own. The
+ * recorded token always has one.
+ * @param {StepReread} now @param {number} most @param {boolean} log
+ * @returns {Row[]}
+ */
+export function rowsOf(now, most, log) {
+  const shown = placesShown(now, most, log);
+  /** @param {boolean} kept @returns {Row[]} */
+  const tokens = (kept) =>
+    shown
+      .filter((place) => isKept(now, place) === kept && (kept || place >= now.start))
+      .map((place) => ({ kind: "token", place }));
+  /** @type {Row[]} */
+  const above = shown.filter((place) => place < now.start).map((place) => ({ kind: "token", place }));
+  const { more, others } = withoutRow(now, shown);
+  return [
+    ...above,
+    ...tokens(true),
+    ...(more.count ? [more] : []),
+    ...tokens(false),
+    ...(others.count ? [others] : []),
+  ];
+}
+
+/** Places of the ranking, in its order. @param {StepReread} now @param {number} most @param {boolean} log */
+function placesShown(now, most, log) {
+  const last = now.ranking.length;
+  const from = now.start + CUT_ABOVE < most ? 0 : Math.max(Math.min(now.start - CUT_ABOVE, last - most), 0);
+  const places = [];
+  for (let place = from; place < last && places.length < most; place += 1) {
+    const share = isKept(now, place) ? now.probs[place] : now.modelProbs[place];
+    if (log || share >= SMALLEST || place === now.start || place === now.chosenPlace) places.push(place);
+    else if (place >= now.stop) break;
+  }
+  if (places.includes(now.chosenPlace)) return places;
+  if (places.length === most) places.pop();
+  return [...places, now.chosenPlace].sort((one, other) => one - other);
+}
+
+/** What is left for the rows of all others: how many, and their probability by the model and after all stages.
+ * @param {StepReread} now @param {number[]} places  those that have a row */
+function withoutRow(now, places) {
+  let keptModel = keptMass(now);
+  let [model, after, kept] = [1 - keptModel, 1, now.numCandidates];
+  for (const place of places) {
+    after -= now.probs[place];
+    if (!isKept(now, place)) model -= now.modelProbs[place];
+    else {
+      keptModel -= now.modelProbs[place];
+      kept -= 1;
+    }
+  }
+  const cut = now.ranking.length - now.numCandidates - (places.length - (now.numCandidates - kept));
+  return {
+    more: /** @type {Row & { count: number }} */ ({
+      kind: "more",
+      count: kept,
+      model: Math.max(keptModel, 0),
+      after: Math.max(after, 0),
+    }),
+    others: /** @type {Row & { count: number }} */ ({
+      kind: "others",
+      count: cut,
+      model: Math.max(model, 0),
+      after: 0,
+    }),
+  };
 }
 
 /** As a part of the lane. The axis runs from 0 to 1, or with `log` from 0.0001 to 1. @param {number} share @param {boolean} log */
@@ -28,33 +90,22 @@ export function barLength(share, log) {
   return share <= LOWEST ? 0 : 1 - Math.log10(share) / Math.log10(LOWEST);
 }
 
-/** What is left for the row of all others: their probability by the model and after all stages, and how many are kept.
- * @param {StepReread} now @param {number[]} places  those that have a row */
-export function othersOf(now, places) {
-  let [model, after, kept] = [1, 1, now.numCandidates];
-  for (const place of places) {
-    model -= now.modelProbs[place];
-    after -= now.probs[place];
-    if (isKept(now, place)) kept -= 1;
-  }
-  return { kept, model: Math.max(model, 0), after: kept ? Math.max(after, 0) : 0 };
-}
-
-/** The sum of the probabilities as top-p sees them: [index of the row, sum so far] for rows that follow each other in rank.
- * @param {StepReread} now @param {number[]} places @returns {[number, number][]} */
-export function sumsBeforeTopP(now, places) {
+/** The sum of the probabilities as top-p sees them: [index of the row, sum so far] for tokens that follow each other in rank.
+ * @param {StepReread} now @param {Row[]} rows @returns {[number, number][]} */
+export function sumsBeforeTopP(now, rows) {
   const before = now.stages.findIndex(({ name }) => name === "top-p") - 1;
   const { probs } = before < 0 ? { probs: now.modelProbs } : now.stages[before];
-  const from = places.length > 1 ? places[1] - 1 : places[0]; // the token chosen may stand out of its order above
-  let sum = 0;
-  for (let place = 0; place < from; place += 1) sum += probs[place];
   /** @type {[number, number][]} */
   const sums = [];
-  places.forEach((place, index) => {
-    if (index > 0 && place !== from + index) return;
-    sum += probs[from + index];
-    if (place === from + index) sums.push([index, sum]);
-  });
+  let [sum, next] = [0, 0];
+  for (const [index, row] of rows.entries()) {
+    if (row.kind !== "token") continue;
+    if (!sums.length) for (; next < row.place; next += 1) sum += probs[next];
+    if (row.place !== next) break;
+    sum += probs[next];
+    next += 1;
+    sums.push([index, sum]);
+  }
   return sums;
 }
 
@@ -65,23 +116,33 @@ export function keptMass(now) {
   return Math.min(mass, 1);
 }
 
+/** The names of the stages that cut tokens here, in their order. @param {StepReread} now */
+export function cutters(now) {
+  return now.stages.filter(({ cuts }) => cuts).map(({ name }) => name);
+}
+
+/** Whether a token never had a probability, so that no stage cut it. @param {StepReread} now @param {number} place */
+export const isImpossible = (now, place) => cutterOf(now, place) === now.uncut;
+
 /**
- * The kept probabilities laid end to end from 0 to 1: one segment each for the first forty, the others in one piece; and
- * where among those the sampled token lies, null where it has a segment of its own.
+ * The kept probabilities laid end to end from 0 to 1: a segment each, until they are shorter than `shortest`; the others
+ * in one piece. And where the sampled token lies, whichever piece it is in.
  * @param {StepReread} now
+ * @param {number} shortest
  * @returns {Ruler}
  */
-export function rulerOf(now) {
+export function rulerOf(now, shortest) {
   const segments = [];
   let start = 0;
-  for (let place = now.start; place < Math.min(now.stop, now.start + SEGMENTS); place += 1) {
+  let place = now.start;
+  for (; place < now.stop && now.probs[place] >= shortest; place += 1) {
     segments.push({ place, start, length: now.probs[place] });
     start += now.probs[place];
   }
-  const next = now.start + segments.length;
-  const rest = { start, length: next < now.stop ? Math.max(1 - start, 0) : 0 };
-  if (now.sampledPlace < next) return { segments, rest, far: null };
+  const rest = { start, length: place < now.stop ? Math.max(1 - start, 0) : 0, count: now.stop - place };
+  const own = segments.find((segment) => segment.place === now.sampledPlace);
+  if (own) return { segments, rest, sampled: own };
   let before = start;
-  for (let place = next; place < now.sampledPlace; place += 1) before += now.probs[place];
-  return { segments, rest, far: { start: before, length: now.probs[now.sampledPlace] } };
+  for (; place < now.sampledPlace; place += 1) before += now.probs[place];
+  return { segments, rest, sampled: { start: before, length: now.probs[now.sampledPlace] } };
 }

@@ -97,7 +97,8 @@ export function mount(element, api) {
   });
   const offered = sliders(params.vocab_size);
   for (const each of offered.main) addSlider(panel, main, each);
-  addNumbers(panel, main, more);
+  addMoreButton(main, more);
+  addNumbers(panel, more);
   for (const each of offered.more) addSlider(panel, more, each);
   addChoices(panel, more);
   panel.start();
@@ -214,10 +215,10 @@ function onTyped({ params, problem, change }, input, spec) {
   });
 }
 
-/** @param {ControlPanel} panel @param {Element} parent @param {HTMLElement} more */
-function addNumbers(panel, parent, more) {
+/** What is set once and then left: behind a button. @param {ControlPanel} panel @param {Element} more */
+function addNumbers(panel, more) {
   const { params } = panel;
-  const box = node("div.control.numbers", {}, parent);
+  const box = node("div.control.numbers", {}, more);
   const seed = addNumber(panel, box, { key: "seed", min: 0, max: params.most_seed, whole: true });
   const another = words.say("page.controls.another_seed");
   const dice = node("button.small-button", { type: "button", title: another, "aria-label": another }, seed, "⚄");
@@ -230,10 +231,14 @@ function addNumbers(panel, parent, more) {
     words.say("page.controls.reset"),
   );
   reset.addEventListener("click", panel.reset);
+}
+
+/** @param {Element} parent @param {HTMLElement} more */
+function addMoreButton(parent, more) {
   const button = node(
-    "button.small-button",
+    "button.small-button.controls-open",
     { type: "button", "aria-expanded": "false", "aria-controls": "controls-more" },
-    box,
+    parent,
     words.say("page.controls.more"),
   );
   button.addEventListener("click", () => {

@@ -1,9 +1,10 @@
-// The chosen step: pale bar what the model said, solid bar what the sliders made of it. Cut tokens stay, and say what cut them.
-// With { full: true } as value: the sum of the probabilities as a curve, and a click on a token forces it.
+// The chosen step as bars: pale what the model said, solid what the sliders made of it. What a stage cut stands grey
+// below a line that names the stage. With { full: true } as value: the sum of the probabilities as a curve, and a click on
+// a token forces it.
 
-import { barLength, keptMass, othersOf, rowsShown } from "./candidates.js";
+import { barLength, cutters, keptMass, rowsOf } from "./candidates.js";
 import { percent } from "./numbers.js";
-import { cutterOf, isKept, rereadStep } from "./reread.js";
+import { isKept, rereadStep } from "./reread.js";
 import { rulerPicture } from "./ruler.js";
 import { sumCurve } from "./sum_curve.js";
 import { node, pool, say, set } from "./svg.js";
@@ -13,11 +14,14 @@ import * as words from "./words.js";
 /**
  * @typedef {import("./types.js").StepReread} StepReread
  * @typedef {import("./types.js").Run} Run
+ * @typedef {import("./candidates.js").Row} Row
  * @typedef {{ now: StepReread, run: Run, log: boolean }} Drawn  the step as it is drawn
  */
 
-const ROWS = 14,
-  ROWS_WITH_FORMULA = 11;
+const ROWS = 8; // tokens with a row of their own
+const MARKS = [0, 0.25, 0.5, 0.75, 1]; // of the axis
+const LOG_MARKS = [1e-4, 1e-3, 1e-2, 0.1, 1]; // at the same places
+const CONTEXT = 28; // letters of the text so far in the title
 
 /** @param {HTMLElement} element @param {import("./types.js").PanelApi} api @returns {import("./types.js").Panel} */
 export function mount(element, api) {
@@ -25,32 +29,33 @@ export function mount(element, api) {
   const head = headOf(element, api.store);
   const empty = node("p.empty-note", {}, element, words.say("page.distribution.empty"));
   const table = node("div.bars", full ? { role: "group" } : { role: "img" }, element);
+  const axis = axisOf(table);
   const curve = full ? sumCurve(table) : null;
   const holder = node("div.bar-rows", {}, table);
+  const cut = node("div.bar-cut", {}, table);
   const canForce = () => full && api.store.get().fork !== null;
   const tip = tipCard(element, () => (canForce() ? words.say("page.distribution.force") : ""));
-  const others = fillRow(node("div.bar-row.others", {}, element));
   const ruler = rulerPicture(node("div.ruler", {}, element));
-  const attributes = full ? { role: "button", tabindex: 0 } : {};
-  /** @type {{ now: StepReread | null, places: number[] }} */
-  const shown = { now: null, places: [] };
+  /** @type {{ now: StepReread | null, rows: Row[] }} */
+  const shown = { now: null, rows: [] };
 
   /** @type {import("./types.js").Listener} */
   function draw(state) {
     const { run, params, step, log } = state;
     const ready = Boolean(run?.logits && params);
-    element.classList.toggle("is-empty", !ready);
-    empty.hidden = ready;
-    head.draw(state);
+    element.classList.toggle("is-empty", !ready && !shown.now);
+    element.classList.toggle("is-stale", !ready && Boolean(shown.now)); // a run is being written
+    empty.hidden = ready || Boolean(shown.now);
     if (!run?.logits || !params) return;
+    head.draw(state);
     const now = rereadStep(run, params, step);
-    const places = rowsShown(now, run.vocabSize, full ? ROWS_WITH_FORMULA : ROWS);
-    Object.assign(shown, { now, places });
-    const rows = pool(holder, places.length, () => fillRow(node("div.bar-row", attributes)));
-    for (const [index, place] of places.entries()) drawRow(rows[index], place, index, { now, run, log });
-    curve?.draw(now, places, state, rows);
+    Object.assign(shown, { now, rows: rowsOf(now, ROWS, log) });
+    axis(log);
+    const lines = drawRows(holder, cut, shown.rows, { now, run, log });
+    for (const line of full ? lines : [])
+      set(line, line.classList.contains("is-rest") ? { role: null, tabindex: null } : { role: "button", tabindex: 0 });
+    curve?.draw(now, shown.rows, state, lines);
     tip.redraw(now, run);
-    drawOthers(others, places, { now, run, log });
     ruler.draw(now, run, api.width);
     set(table, { "aria-label": spoken(now, run) });
   }
@@ -59,8 +64,8 @@ export function mount(element, api) {
   followRows(holder, full, {
     look(row) {
       const { run } = api.store.get();
-      const place = row ? shown.places[[...holder.children].indexOf(row)] : undefined;
-      if (row && run && shown.now && place !== undefined) {
+      const place = row ? placeOf(row) : null;
+      if (row && run && shown.now && place !== null) {
         tip.show(row, place, shown.now, run);
         api.store.set({ hover: shown.now.ranking[place] });
       } else {
@@ -70,38 +75,67 @@ export function mount(element, api) {
     },
     choose(row) {
       const { fork, step } = api.store.get();
-      if (!shown.now || !fork) return;
+      const place = placeOf(row);
+      if (!shown.now || !fork || place === null) return;
       this.look(null);
-      fork(step, shown.now.ranking[shown.places[[...holder.children].indexOf(row)]]);
+      fork(step, shown.now.ranking[place]);
     },
   });
+
+  /** Of the token in a row; null in the rows of all others. @param {HTMLElement} row */
+  function placeOf(row) {
+    const entry = shown.rows[[...holder.children].indexOf(row)];
+    return entry?.kind === "token" ? entry.place : null;
+  }
 
   return { reads: ["run", "params", "step", "log", "fork"], draw };
 }
 
-/** The title, the settings, and the switch to a logarithmic axis. @param {Element} element @param {import("./types.js").Store} store */
+/** The title, the place in the answer, and the switch to a logarithmic axis.
+ * @param {Element} element @param {import("./types.js").Store} store */
 function headOf(element, store) {
   const head = node("div.card-head", {}, element);
   const title = node("h2", {}, head);
   const note = node("span.note", {}, head);
-  const scale = node(
-    "button.small-button",
-    { type: "button", title: words.say("page.distribution.log_title") },
-    head,
-    words.say("page.distribution.log"),
-  );
+  const attributes = { type: "button", title: words.say("page.distribution.log_title") };
+  const scale = node("button.small-button", attributes, head, words.say("page.distribution.log"));
   scale.addEventListener("click", () => store.set({ log: !store.get().log }));
+  say(title, words.say("page.distribution.title"));
   return {
     /** @type {import("./types.js").Listener} */
-    draw({ run, params, step, log }) {
-      say(title, run ? words.say("page.distribution.title_at", { step }) : words.say("page.distribution.title"));
+    draw({ run, step, log }) {
       set(scale, { "aria-pressed": String(log) });
-      if (!run?.logits || !params) return;
-      const { temperature, top_p, top_k } = params;
-      say(note, words.say("page.distribution.settings", { temperature, top_p, top_k }));
+      if (!run) return;
+      const text = step ? words.say("page.distribution.title_after", { text: context(run, step) }) : "";
+      say(title, text || words.say("page.distribution.title_first"));
+      say(note, words.say("page.distribution.place", { number: step + 1, of: run.numSteps }));
     },
   };
 }
+
+/** The end of the text so far, from the beginning of a word. @param {Run} run @param {number} step */
+function context({ pieces }, step) {
+  const text = pieces.slice(0, step).join("").trim();
+  if (text.length <= CONTEXT) return text;
+  const end = text.slice(-CONTEXT);
+  return `… ${end.slice(end.indexOf(" ") + 1)}`;
+}
+
+/** @param {Element} table @returns {(log: boolean) => void} */
+function axisOf(table) {
+  const axis = node("div.bar-axis", { "aria-hidden": "true" }, table);
+  const marks = MARKS.map((at) => {
+    const mark = node("span", {}, axis);
+    mark.style.left = `${100 * at}%`;
+    return mark;
+  });
+  return (log) => {
+    for (const [index, mark] of marks.entries()) say(mark, percentMark((log ? LOG_MARKS : MARKS)[index]));
+  };
+}
+
+/** 25 %, 0.01 %: no more digits than it has. @param {number} share */
+const percentMark = (share) => words.say("page.distribution.mark", { percent: 100 * share });
 
 /**
  * Pointer, focus, click and Enter on the rows.
@@ -133,73 +167,64 @@ function followRows(holder, full, on) {
   });
 }
 
-/** @param {HTMLElement} row */
-function fillRow(row) {
+function makeRow() {
+  const row = node("div.bar-row");
   node("span.bar-label", {}, row);
   const lane = node("span.bar-lane", {}, row);
-  node("span.bar-pale", {}, lane);
-  node("span.bar-solid", {}, lane);
-  node("span.bar-number", {}, row);
+  for (const part of ["pale", "solid", "number"]) node(/** @type {any} */ (`span.bar-${part}`), {}, lane);
   return row;
+}
+
+/** @param {HTMLElement} holder @param {HTMLElement} cut @param {Row[]} rows @param {Drawn} drawn @returns {HTMLElement[]} */
+function drawRows(holder, cut, rows, drawn) {
+  const lines = [...pool(holder, rows.length, makeRow)];
+  const { now, log } = drawn;
+  let lastKept = 0;
+  for (const [index, row] of rows.entries()) {
+    const isToken = row.kind === "token";
+    const kept = isToken ? isKept(now, row.place) : row.kind === "more";
+    if (kept) lastKept = index;
+    const [model, after] = isToken ? [now.modelProbs[row.place], now.probs[row.place]] : [row.model, row.after];
+    const line = lines[index];
+    line.classList.toggle("is-cut", !kept);
+    line.classList.toggle("is-rest", !isToken);
+    line.classList.toggle("is-chosen", isToken && row.place === now.chosenPlace);
+    line.classList.toggle("is-sampled", isToken && row.place === now.sampledPlace && row.place !== now.chosenPlace);
+    line.classList.toggle("is-first-kept", isToken && row.place === now.start && index > 0);
+    writeRow(line, labelOf(row, drawn), [barLength(model, log), barLength(after, log)], percent(kept ? after : model));
+  }
+  for (const [index, line] of lines.entries()) line.classList.toggle("is-last-kept", index === lastKept);
+  say(cut, cutWords(now));
+  lines[lastKept]?.after(cut);
+  return lines;
 }
 
 /** @param {HTMLElement} row @param {string} label @param {[number, number]} lengths @param {string} beside */
 function writeRow(row, label, lengths, beside) {
-  const [name, lane, number] = row.children;
+  const [name, lane] = row.children;
+  const [pale, solid, number] = /** @type {HTMLCollectionOf<HTMLElement>} */ (lane.children);
   say(name, label);
-  lengths.forEach((length, which) => {
-    /** @type {HTMLElement} */ (lane.children[which]).style.transform = `scaleX(${length})`;
-  });
+  pale.style.transform = `scaleX(${lengths[0]})`;
+  solid.style.transform = `scaleX(${lengths[1]})`;
+  number.style.left = `${100 * Math.max(...lengths)}%`;
   say(number, beside);
 }
 
-/** @param {HTMLElement} row @param {number} place @param {number} index @param {Drawn} drawn */
-function drawRow(row, place, index, { now, run, log }) {
-  const isLast = place === now.stop - 1;
-  row.classList.toggle("is-cut", !isKept(now, place));
-  row.classList.toggle("is-chosen", place === now.chosenPlace);
-  row.classList.toggle("is-last-kept", isLast);
-  row.classList.toggle("is-first-kept", place === now.start && place > 0);
-  const lengths = [now.modelProbs[place], now.probs[place]].map((share) => barLength(share, log));
-  writeRow(row, run.vocabulary[now.ranking[place]], [lengths[0], lengths[1]], numberWords(now, place, index));
-  if (!isLast) return;
-  const facts = { count: now.numCandidates, mass: keptMass(now) };
-  set(row, { "data-cut": words.say("page.distribution.keeps", facts) });
+/** @param {Row} row @param {Drawn} drawn */
+function labelOf(row, { now, run }) {
+  if (row.kind === "token") return run.vocabulary[now.ranking[row.place]];
+  return words.say(`page.distribution.${row.kind}`, { count: row.count });
 }
 
-/** @param {HTMLElement} row @param {number[]} places @param {Drawn} drawn */
-function drawOthers(row, places, { now, run, log }) {
-  const { model, after, kept } = othersOf(now, places);
-  writeRow(
-    row,
-    words.say("page.distribution.others", { count: run.vocabSize - places.length }),
-    [barLength(model, log), barLength(after, log)],
-    kept
-      ? words.say("page.distribution.others_kept", { share: after, kept })
-      : words.say("page.distribution.others_cut", { share: model }),
-  );
-}
-
-/** The probability, and what cut the token; for one that stands out of its order the rank.
- * @param {StepReread} now @param {number} place @param {number} index */
-function numberWords(now, place, index) {
-  const [kept, share, rank] = [isKept(now, place), now.probs[place], place + 1];
-  if (place === index && kept) return percent(share);
-  if (place === index) {
-    const facts = { share: now.modelProbs[place], cut: cutWords(now, place) };
-    return words.say("page.distribution.cut_row", facts);
-  }
-  if (kept) return words.say("page.distribution.kept_rank", { share, rank });
-  return words.say("page.distribution.cut_rank", { cut: cutWords(now, place), rank });
-}
-
-/** @param {StepReread} now @param {number} place */
-function cutWords(now, place) {
-  const cutter = cutterOf(now, place);
-  if (!cutter || cutter === now.uncut) return words.say("page.cut.impossible");
-  return words.say(
-    cutter.name === "temperature" && cutter.numKept === 1 ? "page.cut.greedy" : `page.cut.${cutter.name}`,
-  );
+/** How many tokens are kept, and what cut the others. @param {StepReread} now */
+function cutWords(now) {
+  const stages = cutters(now).map((name) => words.say(`page.stage.${name}`));
+  const facts = { kept: now.numCandidates, of: now.ranking.length };
+  if (!stages.length) return words.say("page.distribution.all_kept", facts);
+  if (now.stages.some(({ name, numKept, temperature, cuts }) => name === "temperature" && cuts && numKept === 1))
+    return words.say("page.distribution.greedy");
+  const mass = 1 - keptMass(now);
+  return words.say("page.distribution.kept", { ...facts, stages: stages.join(", "), mass });
 }
 
 /** @param {StepReread} now @param {Run} run */

@@ -4,42 +4,66 @@ import { rulerOf } from "./candidates.js";
 import { pool, say, set, svg } from "./svg.js";
 import * as words from "./words.js";
 
-const BAND = { y: 14, height: 22 };
+const BAND = { y: 34, height: 28 };
+const HEIGHT = BAND.y + BAND.height + 4;
+const SHORTEST = 2; // pixels: shorter segments are one block
+const LETTER = 11.5; // pixels of a letter in a segment
 
 /** @param {Element} parent */
 export function rulerPicture(parent) {
-  const picture = svg("svg", { height: 58, role: "img" }, parent);
-  const rest = svg("rect.ruler-rest", BAND, picture); // the tokens after the 40th, in one piece
+  const picture = svg("svg", { height: HEIGHT, role: "img" }, parent);
+  const rest = svg("rect.ruler-rest", BAND, picture);
   const segments = svg("g", {}, picture);
-  const sampledFar = svg("rect.ruler-drawn", BAND, picture); // one of them
+  const names = svg("g", {}, picture);
+  const sampled = svg("rect.ruler-sampled", BAND, picture);
   const mark = svg("path.ruler-mark", {}, picture);
-  const caption = svg("text.ruler-words", { y: 54 }, picture);
+  const caption = svg("text.ruler-words", { y: 18 }, picture);
 
-  /** @param {import("./candidates.js").Ruler} ruler @param {number} sampledPlace @param {number} width */
-  function drawBand(ruler, sampledPlace, width) {
+  /** @param {import("./candidates.js").Ruler} ruler @param {import("./types.js").StepReread} now @param {number} width */
+  function drawBand(ruler, now, width) {
     const rects = pool(segments, ruler.segments.length, () => svg("rect", BAND));
     ruler.segments.forEach(({ place, start, length }, index) => {
       set(rects[index], {
         x: start * width,
         width: Math.max(length * width - 1, 0.5),
-        class: place === sampledPlace ? "ruler-drawn" : index % 2 ? "ruler-odd" : "ruler-even",
+        class: place === now.chosenPlace ? "ruler-chosen" : index % 2 ? "ruler-odd" : "ruler-even",
       });
     });
     set(rest, { x: ruler.rest.start * width, width: ruler.rest.length * width });
-    const { far } = ruler;
-    set(sampledFar, far ? { x: far.start * width, width: Math.max(far.length * width, 0.5) } : { width: 0 });
+    const { start, length } = ruler.sampled;
+    const isChosen = now.sampledPlace === now.chosenPlace;
+    set(sampled, isChosen ? { width: 0 } : { x: start * width, width: Math.max(length * width - 1, 1.5) });
+  }
+
+  /** Of the pieces with room for it. @param {import("./candidates.js").Ruler} ruler @param {(place: number) => string} nameOf @param {number} width */
+  function drawNames({ segments: pieces, rest }, nameOf, width) {
+    const all = [
+      ...pieces.map((piece) => ({ ...piece, text: nameOf(piece.place), kind: "ruler-name" })),
+      { ...rest, text: rest.length ? words.say("page.ruler.more", { count: rest.count }) : "", kind: "ruler-more" },
+    ].filter(({ text, length }) => text && text.length * LETTER + 8 < length * width);
+    const texts = pool(names, all.length, () =>
+      svg("text", { y: BAND.y + BAND.height / 2 + 6, "text-anchor": "middle" }),
+    );
+    all.forEach(({ text, start, length, kind }, index) => {
+      say(texts[index], text);
+      set(texts[index], { x: (start + length / 2) * width, class: kind });
+    });
   }
 
   return {
     /** @param {import("./types.js").StepReread} now @param {import("./types.js").Run} run @param {number} width */
     draw(now, run, width) {
+      const ruler = rulerOf(now, SHORTEST / width);
       set(picture, { width });
-      drawBand(rulerOf(now), now.sampledPlace, width);
-      const x = Math.min(Math.max(now.uniform * width, 6), width - 6);
-      set(mark, { d: `M${x},14 l-6,-12 h12 z M${x},14 v22` });
-      const token = run.vocabulary[now.ranking[now.sampledPlace]];
-      say(caption, words.say("page.ruler.falls_on", { uniform: now.uniform, token }));
-      set(caption, { x, "text-anchor": x > width * 0.6 ? "end" : "start" });
+      drawBand(ruler, now, width);
+      const nameOf = (/** @type {number} */ place) => run.vocabulary[now.ranking[place]];
+      drawNames(ruler, nameOf, width);
+      const x = Math.min(Math.max(now.uniform * width, 8), width - 8);
+      set(mark, { d: `M${x},${BAND.y} l-7,-11 h14 z M${x},${BAND.y} v${BAND.height}` });
+      const facts = { uniform: now.uniform, token: nameOf(now.sampledPlace), chosen: nameOf(now.chosenPlace) };
+      const isChosen = now.sampledPlace === now.chosenPlace;
+      say(caption, words.say(isChosen ? "page.ruler.lands_on" : "page.ruler.now_lands_on", facts));
+      set(caption, { x: x + (x > width * 0.5 ? 12 : -8), "text-anchor": x > width * 0.5 ? "end" : "start" });
       set(picture, { "aria-label": caption.textContent });
     },
   };

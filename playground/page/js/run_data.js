@@ -37,13 +37,29 @@ export function mount(element, api) {
   };
 }
 
-/** All pictures turn to this run; a new one begins at its first step, one of another model at no layer of its own.
- * @param {import("./types.js").Store} store @param {Run} run */
-export function show(store, run, step = 0) {
+/** All pictures turn to this run; a complete one is shown at its most open step, one of another model at no layer of its own.
+ * @param {import("./types.js").Store} store @param {Run} run @param {number} [step] */
+export function show(store, run, step) {
   const before = store.get().run;
+  const isNew = before?.id !== run.id || !before.logits;
   store.set({ run });
-  if (before?.id !== run.id) store.set({ step, position: null });
+  if (isNew) store.set({ step: step ?? mostOpen(store.get()), position: null });
   if (before?.model !== run.model) store.set({ layer: null });
+}
+
+/** The step with the most tokens to sample from, of equal ones that where the model was least sure.
+ * @param {import("./types.js").State} state */
+function mostOpen({ run, reread: result }) {
+  if (!run || !result) return Math.max(0, (run?.numSteps ?? 1) - 1); // it is being written
+  const { numCandidates, chosenModelProb } = result;
+  const isMoreOpen = (/** @type {number} */ one, /** @type {number} */ other) =>
+    numCandidates[one] - numCandidates[other] || chosenModelProb[other] - chosenModelProb[one];
+  return run.tokenIds.reduce((best, _, step) => (isMoreOpen(step, best) > 0 ? step : best), 0);
+}
+
+/** @param {string} model @param {Vocabulary} vocabulary  that came another way */
+export function keepVocabulary(model, vocabulary) {
+  vocabularies.set(model, vocabulary);
 }
 
 /** A run read from a file brings its own vocabulary. @param {any} value @returns {Run} */

@@ -5,8 +5,6 @@ import { isOn } from "./stage_table.js";
 import { say, set, svg } from "./svg.js";
 import * as words from "./words.js";
 
-const ROOM_AT_CUT = 26; // pixels that page.css leaves below the last kept row, its border included
-
 /** @param {Element} table */
 export function sumCurve(table) {
   const view = svg("svg.sum-curve", { "aria-hidden": "true" }, table);
@@ -14,7 +12,7 @@ export function sumCurve(table) {
   const dots = svg("path.sum-dots", {}, view);
   const limit = svg("path.sum-limit", {}, view);
   const caption = svg("text.sum-words", {}, view);
-  /** Where the bars stand, measured once for each width. @type {{ left: number, width: number, row: number } | null} */
+  /** Where the bars stand, measured once for each width. @type {{ left: number, width: number } | null} */
   let lane = null;
   new ResizeObserver(() => {
     lane = null;
@@ -23,38 +21,32 @@ export function sumCurve(table) {
   return {
     /**
      * @param {import("./types.js").StepReread} now
-     * @param {number[]} places
+     * @param {import("./candidates.js").Row[]} rows
      * @param {import("./types.js").State} state
-     * @param {ArrayLike<HTMLElement>} rows
+     * @param {HTMLElement[]} lines  the rows on the page
      */
-    draw(now, places, { params, log }, rows) {
+    draw(now, rows, { params, log }, lines) {
       if (!params) return;
-      lane ??= measure(rows[0]);
-      const { left, width, row } = lane;
-      const top = topsOf(places.indexOf(now.stop - 1), rows.length, row);
+      lane ??= measure(lines[0]);
+      const { left, width } = lane;
       const at = (/** @type {number} */ sum) => left + barLength(Math.min(sum, 1), log) * width;
-      const points = sumsBeforeTopP(now, places).map(([index, sum]) => [at(sum), top(index) + row / 2]);
+      const middle = (/** @type {HTMLElement} */ line) => line.offsetTop + line.offsetHeight / 2;
+      const points = sumsBeforeTopP(now, rows).map(([index, sum]) => [at(sum), middle(lines[index])]);
       const [x, y] = points[points.length - 1];
-      const bottom = top(rows.length - 1) + row;
+      const last = lines[lines.length - 1];
+      const bottom = last.offsetTop + last.offsetHeight;
       set(line, { points: points.map((point) => `${point[0].toFixed(1)},${point[1]}`).join(" ") });
       set(dots, { d: points.map((point) => `M${point[0].toFixed(1)} ${point[1]}h0`).join("") });
       const on = isOn("top-p", params);
-      set(limit, { d: on ? `M${at(params.top_p)} -4V${bottom}` : null });
+      set(limit, { d: on ? `M${at(params.top_p)} ${lines[0].offsetTop - 4}V${bottom}` : null });
       say(caption, on ? words.say("page.sum_curve.limit", { p: params.top_p }) : words.say("page.sum_curve.so_far"));
       set(caption, { x: (on ? at(params.top_p) : x) - 8, y: on ? bottom - 6 : y + 5, "text-anchor": "end" });
     },
   };
 }
 
-/** @param {HTMLElement} row */
-function measure(row) {
-  const lane = /** @type {HTMLElement} */ (row.children[1]);
-  return { left: lane.offsetLeft, width: lane.offsetWidth, row: row.offsetHeight };
-}
-
-/** The upper edge of each row: below the last kept one there is room for what it says.
- * @param {number} lastKept @param {number} count @param {number} height @returns {(index: number) => number} */
-function topsOf(lastKept, count, height) {
-  const gap = lastKept >= 0 && lastKept < count - 1 ? ROOM_AT_CUT : 0;
-  return (index) => index * height + (index > lastKept ? gap : 0);
+/** @param {HTMLElement} line */
+function measure(line) {
+  const lane = /** @type {HTMLElement} */ (line.children[1]);
+  return { left: lane.offsetLeft, width: lane.offsetWidth };
 }

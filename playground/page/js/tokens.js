@@ -1,4 +1,4 @@
-// The answer as tokens, coloured by the probability each had. Choosing one shows its step in all pictures.
+// The answer as tokens, each underlined by how many could have stood there. Choosing one shows its step in all pictures.
 
 import { announce } from "./announce.js";
 import { jobWords } from "./jobs.js";
@@ -18,17 +18,16 @@ let announced = null;
 
 /** @param {HTMLElement} element @param {import("./types.js").PanelApi} api @returns {import("./types.js").Panel} */
 export function mount(element, api) {
-  const head = node("div.card-head", {}, element);
-  node("h2", {}, head, words.say("page.tokens.title"));
-  const status = node("span.note", {}, head);
-  const prompt = node("span.token-prompt", { translate: "no", "data-name": words.say("page.tokens.prompt") }, head);
   const strip = node(
     "div.token-strip",
     { role: "listbox", "aria-label": words.say("page.tokens.list"), "data-arrows": "step", translate: "no" },
     element,
   );
   const empty = node("p.empty-note", {}, element, words.say("page.tokens.empty"));
-  const note = node("p.token-note", {}, element);
+  const foot = node("div.token-foot", {}, element);
+  const status = node("span.note", {}, foot);
+  const prompt = node("span.token-prompt", { translate: "no", "data-name": words.say("page.tokens.prompt") }, foot);
+  const note = node("span.token-note", {}, foot);
   let shownStep = 0;
   strip.addEventListener("click", (event) => {
     const box = /** @type {Element} */ (event.target).closest(".token");
@@ -77,12 +76,19 @@ function drawToken(box, index, { run, reread, step }) {
   box.classList.toggle("is-impossible", impossible);
   box.classList.toggle("is-fork", differs);
   box.classList.toggle("is-forced", run.forced.has(index));
-  box.style.setProperty("--share", reread ? (0.12 + 0.6 * share).toFixed(3) : "0.12");
+  // How many tokens could have stood here, between one (0) and the whole vocabulary (1).
+  const many = reread ? Math.log(reread.numCandidates[index]) / Math.log(run.vocabSize) : 0;
+  box.style.setProperty("--many", many.toFixed(3));
   set(box, {
     "aria-selected": String(index === step),
     tabindex: index === step ? 0 : -1,
     title: reread
-      ? words.say("page.tokens.box", { step: index, now: share, model: reread.chosenModelProb[index] })
+      ? words.say("page.tokens.box", {
+          step: index,
+          now: share,
+          model: reread.chosenModelProb[index],
+          count: reread.numCandidates[index],
+        })
       : null,
   });
 }

@@ -1,13 +1,19 @@
-"""The first tab: everything on one screen, for the projector."""
+"""The first tab: what one drag does, at a glance."""
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import gradio as gr
 
 from playground.page.bar import Page
+from playground.page.controls import DEFAULTS
+from playground.page.line import Work
 from playground.page.panel import panel
+from playground.page.recording import record_run
 from playground.tabs.cache_on_off.race_values import raced
 from playground.tabs.thirty_answers.answers import NUM_ANSWERS
+from playground.tabs.thirty_answers.values import answer_values
 from playground.words import say
 
 
@@ -17,23 +23,54 @@ def playground_tab(page: Page) -> None:
             panel("tokens")
         with gr.Column(elem_classes="card area-distribution"):
             panel("distribution")
-        with gr.Column(elem_classes="card area-nucleus"):
-            _title("playground.title.nucleus")
-            panel("playground/nucleus")
-        with gr.Column(elem_classes="card area-compare"):
-            _title("playground.title.compare")
-            compare = gr.Button(say("playground.compare_button"), elem_id="compare", size="md")
-            comparison = panel("playground/compare")
-        with gr.Column(elem_classes="card area-cache"):
-            _title("playground.title.cache")
-            panel("cache_growth")
-        with gr.Column(elem_classes="card area-answers"):
-            _title("playground.title.dots", count=NUM_ANSWERS)
+        with _mini("nucleus", "sampling"):
+            panel("playground/nucleus", elem_classes=["mini-row"])
+        with _mini("answers", "answers", count=NUM_ANSWERS):
             panel("thirty_answers/dots", {"count": NUM_ANSWERS})
+        with _mini("compare", "race"):
+            compare = gr.Button(say("playground.compare_button"), elem_id="compare", size="sm")
+            comparison = panel("playground/compare")
+        with _mini("cache", "cache"):
+            panel("playground/cache", elem_classes=["mini-row"])
+    panel("playground/opening", server_functions=[_opening(page)])
 
     work = partial(raced, page.models)
     page.jobs.on(compare.click, work, page.request, comparison, name="compare", long=True, trigger_mode="multiple")
 
 
-def _title(key: str, **facts: int) -> None:
-    gr.Markdown(f"## {say(key, **facts)}", elem_classes="card-title")
+def _mini(name: str, tab: str, **facts: int) -> gr.Column:
+    """A small live picture whose title opens the tab that has the large one."""
+    card = gr.Column(elem_classes=f"card mini area-{name}")
+    with card:
+        panel("playground/mini_title", {"text": say(f"playground.title.{name}", **facts), "tab": tab})
+    return card
+
+
+def _opening(page: Page) -> Callable[[], dict[str, Any]]:
+    """Made once, when the server starts, and the same for every visitor: a page load runs nothing."""
+    name, prompt = page.model_name.value, page.prompt.value
+    made = {
+        "vocabulary": page.vocabulary_of(name),
+        "run": _last(record_run(page.models, page.runs, name, prompt, DEFAULTS)),
+        "answers": _last(answer_values(page.models, {"model": name, "prompt": prompt, "params": _settings()})),
+        "comparison": _last(raced(page.models, name, prompt, DEFAULTS)),
+    }
+
+    def opening() -> dict[str, Any]:
+        return made
+
+    return opening
+
+
+def _settings() -> dict[str, Any]:
+    return {key: value for key, value in DEFAULTS.items() if key != "max_new_tokens"}
+
+
+def _last(work: Work) -> dict[str, Any]:
+    """What a piece of work returns, or yields last."""
+    made: Any = None
+    while True:
+        try:
+            made = next(work) or made
+        except StopIteration as end:
+            return end.value or made
