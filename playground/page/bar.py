@@ -66,8 +66,8 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
     model_name.input(on_chosen_model, [model_name, prompt], prompt, queue=False, **QUIET)
     taken = example.chosen(on_example, example, prompt, queue=False, **QUIET)
     page = Page(models, model_name, prompt, controls, run, runs, Jobs())
-    begins = [start.click, prompt.submit, taken.success]
-    page.jobs.on(begins, partial(record_run, models, runs), page.request, run, name="generate")
+    for begins in ([start.click, prompt.submit], taken.success):
+        page.jobs.on(begins, partial(record_run, models, runs), page.request, run, name="generate")
     page.jobs.stop(stop)
     return page
 

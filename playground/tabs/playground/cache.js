@@ -7,7 +7,7 @@ import * as words from "../../page/js/words.js";
 const SMALLEST = 40; // pixels of the picture's height
 const GAP = 2;
 
-/** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
+/** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} _api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, _api) {
   const number = node("div.key-number", {}, element);
   const column = node("div.mini-column", {}, element);
