@@ -7,7 +7,7 @@ import { percent } from "./numbers.js";
 import { isKept, rereadStep } from "./reread.js";
 import { rulerPicture } from "./ruler.js";
 import { sumCurve } from "./sum_curve.js";
-import { node, pool, say, set } from "./svg.js";
+import { node, pool, say, sayToken, set } from "./svg.js";
 import { tipCard } from "./token_tip.js";
 import * as words from "./words.js";
 
@@ -193,9 +193,9 @@ function drawRows(holder, cut, rows, drawn) {
     line.classList.toggle("is-first-kept", isToken && row.place === now.start && index > 0);
     writeRow(line, labelOf(row, drawn), [barLength(model, log), barLength(after, log)], percent(kept ? after : model));
   }
-  for (const [index, line] of lines.entries()) line.classList.toggle("is-last-kept", index === lastKept);
+  // The line below the last kept row is no row: it takes its place by CSS, so that rows can be counted.
+  for (const [index, line] of lines.entries()) line.style.order = String(index <= lastKept ? 1 : 3);
   say(cut, cutWords(now));
-  lines[lastKept]?.after(cut);
   return lines;
 }
 
@@ -203,7 +203,7 @@ function drawRows(holder, cut, rows, drawn) {
 function writeRow(row, label, lengths, beside) {
   const [name, lane] = row.children;
   const [pale, solid, number] = /** @type {HTMLCollectionOf<HTMLElement>} */ (lane.children);
-  say(name, label);
+  sayToken(name, label);
   pale.style.transform = `scaleX(${lengths[0]})`;
   solid.style.transform = `scaleX(${lengths[1]})`;
   number.style.left = `${100 * Math.max(...lengths)}%`;
@@ -221,7 +221,7 @@ function cutWords(now) {
   const stages = cutters(now).map((name) => words.say(`page.stage.${name}`));
   const facts = { kept: now.numCandidates, of: now.ranking.length };
   if (!stages.length) return words.say("page.distribution.all_kept", facts);
-  if (now.stages.some(({ name, numKept, temperature, cuts }) => name === "temperature" && cuts && numKept === 1))
+  if (now.stages.some(({ name, numKept, cuts }) => name === "temperature" && cuts && numKept === 1))
     return words.say("page.distribution.greedy");
   const mass = 1 - keptMass(now);
   return words.say("page.distribution.kept", { ...facts, stages: stages.join(", "), mass });

@@ -68,6 +68,14 @@ export function say(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
+/** A token's label; the sign for its space in front stands apart, so that a style can hide it.
+ * @param {Element} target @param {string} label */
+export function sayToken(target, label) {
+  if (target.textContent === label) return;
+  const [space, rest] = label.length > 1 && label.startsWith("␣") ? ["␣", label.slice(1)] : ["", label];
+  target.replaceChildren(...(space ? [node("span.space", {}, null, space)] : []), rest);
+}
+
 /**
  * Makes `parent` hold exactly `count` children, made by `make` when missing.
  * @template {Element} Child

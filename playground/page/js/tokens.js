@@ -2,7 +2,7 @@
 
 import { announce } from "./announce.js";
 import { jobWords } from "./jobs.js";
-import { node, pool, say, set } from "./svg.js";
+import { node, pool, say, sayToken, set } from "./svg.js";
 import * as words from "./words.js";
 
 /** Of the reasons why an answer ended. @type {Record<string, string>} */
@@ -25,9 +25,9 @@ export function mount(element, api) {
   );
   const empty = node("p.empty-note", {}, element, words.say("page.tokens.empty"));
   const foot = node("div.token-foot", {}, element);
+  const note = node("span.token-note", {}, foot);
   const status = node("span.note", {}, foot);
   const prompt = node("span.token-prompt", { translate: "no", "data-name": words.say("page.tokens.prompt") }, foot);
-  const note = node("span.token-note", {}, foot);
   let shownStep = 0;
   strip.addEventListener("click", (event) => {
     const box = /** @type {Element} */ (event.target).closest(".token");
@@ -71,7 +71,8 @@ function drawToken(box, index, { run, reread, step }) {
   const impossible = Boolean(reread) && share === 0;
   const differs = reread?.firstDifference === index;
   box.dataset.step = String(index);
-  say(box, run.labels[index]);
+  sayToken(box, run.labels[index]);
+  box.classList.toggle("is-joined", index > 0 && /^[^␣\s.,;:!?"<]/.test(run.labels[index]));
   box.classList.toggle("is-chosen", index === step);
   box.classList.toggle("is-impossible", impossible);
   box.classList.toggle("is-fork", differs);

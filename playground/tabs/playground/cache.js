@@ -3,16 +3,16 @@
 import { bytes } from "../../page/js/numbers.js";
 import { node, say, set, svg } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
+import { miniPicture } from "./mini.js";
 
 const SMALLEST = 40; // pixels of the picture's height
 const GAP = 2;
 
-/** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} _api @returns {import("../../page/js/types.js").Panel} */
-export function mount(element, _api) {
+/** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
+export function mount(element, api) {
   const number = node("div.key-number", {}, element);
   const column = node("div.mini-column", {}, element);
-  const room = node("div.mini-picture", {}, column);
-  const picture = svg("svg", { role: "img" }, room);
+  const { picture, fill } = miniPicture(column, { role: "img" }, SMALLEST, () => draw(api.store.get()));
   const prompt = svg("path.cache-prompt", {}, picture);
   const answer = svg("path.cache-answer", {}, picture);
   const cursor = svg("rect.cache-cursor", {}, picture);
@@ -25,14 +25,15 @@ export function mount(element, _api) {
     const perLayer = run?.cacheBytes?.at(-1);
     picture.toggleAttribute("hidden", !perLayer);
     if (!run || !perLayer) return;
-    const [width, height] = [room.clientWidth, Math.max(SMALLEST, room.clientHeight)];
+    const total = perLayer.reduce((sum, one) => sum + one, 0);
+    say(number, bytes(total)); // first: it takes room from the picture
+    const { width, height } = fill();
     const positions = run.promptLength + run.numSteps - 1; // the last token was never fed
     const cell = width / positions;
     const row = height / perLayer.length;
     /** @param {number} from @param {number} to */
     const columns = (from, to) =>
       perLayer.map((_, layer) => blockOf(from * cell, layer * row, (to - from) * cell, row)).join("");
-    set(picture, { width, height });
     set(prompt, { d: columns(0, run.promptLength) });
     let cells = "";
     for (let place = run.promptLength; place < positions; place += 1) cells += columns(place, place + 1);
@@ -40,8 +41,6 @@ export function mount(element, _api) {
     // The step that chose a token has put the one before it into the cache; the first the whole prompt.
     const [from, to] = step ? [run.promptLength + step - 1, run.promptLength + step] : [0, run.promptLength];
     set(cursor, { x: from * cell, y: 0, width: Math.max((to - from) * cell - GAP, 2), height: height - GAP });
-    const total = perLayer.reduce((sum, one) => sum + one, 0);
-    say(number, bytes(total));
     const facts = { layers: perLayer.length, tokens: positions };
     say(about, words.say("playground.cache.about", facts));
     set(picture, { "aria-label": `${words.say("playground.cache.about", facts)}: ${bytes(total)}` });

@@ -1,20 +1,20 @@
 // The same answer with the cache and without: what each computes, and, once both have been run, whether they agree.
 
 import { announce } from "../../page/js/announce.js";
-import { noise, verdict } from "../../page/js/comparison.js";
+import { verdict } from "../../page/js/comparison.js";
 import { follower, isUnderWay, jobWords } from "../../page/js/jobs.js";
-import { node, say, svg } from "../../page/js/svg.js";
+import { node, say } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
 import { drawWork, fedWithoutCache } from "../cache_on_off/work_picture.js";
+import { miniPicture } from "./mini.js";
 
 /** @typedef {import("../../page/js/types.js").Comparison} Comparison */
 
-const SMALLEST = 64; // pixels of the picture's height
+const SMALLEST = 40; // pixels of the picture's height
 
 /** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
-  const room = node("div.mini-picture", {}, element);
-  const picture = svg("svg", {}, room);
+  const { picture, fill } = miniPicture(element, {}, SMALLEST, () => draw(api.store.get()));
   const outcome = node("p.verdict", { role: "status" }, element);
   /** @type {import("../../page/js/jobs.js").Job | null} */
   let job = null;
@@ -31,10 +31,10 @@ export function mount(element, api) {
   /** @type {import("../../page/js/types.js").Listener} */
   function draw({ run, step, comparison }) {
     picture.toggleAttribute("hidden", !run);
-    if (!run || !api.width) return;
+    if (!run) return;
     const { promptLength, numFed, numSteps } = run;
     const work = { promptLength, fedWith: numFed, fedWithout: fedWithoutCache(promptLength, numSteps), step };
-    drawWork(picture, work, { width: api.width, height: Math.max(SMALLEST, room.clientHeight) });
+    drawWork(picture, work, fill());
     const said = isUnderWay(job) ? jobWords(job, words.say("playground.compare.running")) : "";
     const failed = job?.state === "failed" ? jobWords(job) : "";
     say(outcome, said || failed || (comparison && isOf(comparison, run) ? outcomeOf(comparison) : ""));
@@ -63,9 +63,6 @@ function isOf({ model, prompt, sides }, run) {
 /** @param {Comparison} comparison */
 function outcomeOf({ result }) {
   if (!result) return "";
-  const { equal, new_tokens: count, time_ratio: ratio } = result;
-  if (!equal) return verdict(result);
-  const same = words.say("playground.compare.same", { count });
-  if (result.noisy) return `${same} ${noise(result)}`;
-  return `${same} ${words.say(ratio >= 1 ? "playground.compare.faster" : "playground.compare.slower", { ratio: ratio >= 1 ? ratio : 1 / ratio })}`;
+  const { equal, new_tokens: count, token_ratio: ratio } = result;
+  return equal ? words.say("playground.compare.same", { count, ratio }) : verdict(result);
 }

@@ -21,6 +21,7 @@ def playground_tab(page: Page) -> None:
     with gr.Tab(say("playground.tab"), id="playground"), gr.Row(elem_classes="board"):
         with gr.Column(elem_classes="card area-tokens"):
             panel("tokens")
+            panel("playground/opening", server_functions=[_opening(page)])
         with gr.Column(elem_classes="card area-distribution"):
             panel("distribution")
         with _mini("nucleus", "sampling"):
@@ -32,7 +33,6 @@ def playground_tab(page: Page) -> None:
             comparison = panel("playground/compare")
         with _mini("cache", "cache"):
             panel("playground/cache", elem_classes=["mini-row"])
-    panel("playground/opening", server_functions=[_opening(page)])
 
     work = partial(raced, page.models)
     page.jobs.on(compare.click, work, page.request, comparison, name="compare", long=True, trigger_mode="multiple")
@@ -49,14 +49,14 @@ def _mini(name: str, tab: str, **facts: int) -> gr.Column:
 def _opening(page: Page) -> Callable[[], dict[str, Any]]:
     """Made once, when the server starts, and the same for every visitor: a page load runs nothing."""
     name, prompt = page.model_name.value, page.prompt.value
-    made = {
+    made = {  # the answers first: torch is slow at its first passes, and the run tells how long it took
+        "answers": _last(answer_values(page.models, {"model": name, "prompt": prompt, "params": _settings()})),
         "vocabulary": page.vocabulary_of(name),
         "run": _last(record_run(page.models, page.runs, name, prompt, DEFAULTS)),
-        "answers": _last(answer_values(page.models, {"model": name, "prompt": prompt, "params": _settings()})),
         "comparison": _last(raced(page.models, name, prompt, DEFAULTS)),
     }
 
-    def opening() -> dict[str, Any]:
+    def opening(_nothing: Any = None) -> dict[str, Any]:
         return made
 
     return opening
