@@ -82,10 +82,10 @@ def base() -> LoadedModel:
 
 @pytest.fixture(scope="session")
 def page_url() -> Iterator[str]:
-    """The whole page, served from this process on a free port."""
+    """The whole page, served from this process on a free port; the model whose stories go on stands first."""
     from playground.__main__ import build, launch_options
 
-    demo = build()
+    demo = build(first="minimind-base")
     # _frontend: or Gradio asks for the page itself, and gives up after three seconds, which a busy machine needs.
     _app, url, _share = demo.launch(prevent_thread_lock=True, quiet=True, _frontend=False, **launch_options())
     yield url
@@ -122,7 +122,7 @@ def browser_page(window: BrowserContext, page_url: str) -> Iterator[BrowserPage]
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.on("request", lambda request: None if _is_local(request.url) else troubles.append(f"left: {request.url}"))
     page.goto(page_url)
-    page.wait_for_selector("#controls input[type=range]")
+    page.wait_for_selector(".area-tokens .token")  # the answer that the page opens with
     yield page
     page.close()
     assert not troubles

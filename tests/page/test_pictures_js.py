@@ -62,9 +62,14 @@ def test_arrow_keys_go_round_the_chips(key, place):
 # ---- one step
 
 NOW = """
-const now = { start: 0, stop: 3, chosenPlace: 1, sampledPlace: 2, numCandidates: 3,
+const now = { start: 0, stop: 3, chosenPlace: 1, sampledPlace: 2, numCandidates: 3, ranking: [7, 8, 9, 10, 11],
   modelProbs: [0.4, 0.3, 0.2, 0.06, 0.04], probs: [0.5, 0.3, 0.2, 0, 0],
-  stages: [{ name: "top-k", probs: [0.5, 0.3, 0.2, 0, 0] }, { name: "top-p", probs: [0.5, 0.3, 0.2, 0, 0] }] };
+  stages: [{ name: "top-k", cuts: true, probs: [0.5, 0.3, 0.2, 0, 0] },
+           { name: "top-p", cuts: false, probs: [0.5, 0.3, 0.2, 0, 0] }] };
+const even = (start, stop, size, chosenPlace) => ({ start, stop, chosenPlace, sampledPlace: start,
+  numCandidates: stop - start, ranking: Array.from({ length: size }), modelProbs: Array(size).fill(1 / size),
+  probs: Array.from({ length: size }, (_, place) => (place >= start && place < stop ? 1 / (stop - start) : 0)) });
+const names = (rows) => rows.map(({ kind, place, count }) => (kind === "token" ? place : `${count} ${kind}`));
 """
 
 
@@ -73,19 +78,26 @@ def of_step(expression: str, given: Any = None) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("start", "chosen", "vocab_size", "shown"),
+    ("start", "stop", "chosen", "size", "shown"),
     [
-        (0, 1, 20, [0, 1, 2, 3, 4, 5]),
-        (0, 15, 20, [0, 1, 2, 3, 4, 15]),  # the recorded token is always there
-        (8, 9, 20, [4, 5, 6, 7, 8, 9]),  # typical-p keeps tokens further down
-        (8, 0, 20, [0, 5, 6, 7, 8, 9]),
-        (18, 19, 20, [14, 15, 16, 17, 18, 19]),  # never past the end
-        (0, 1, 3, [0, 1, 2]),
+        (0, 3, 1, 20, [0, 1, 2, 3, 4, 5, "14 others"]),
+        (0, 20, 1, 20, [0, 1, 2, 3, 4, 5, "14 more"]),
+        (0, 9, 15, 20, [0, 1, 2, 3, 4, "4 more", 15, "10 others"]),  # the recorded token is always there
+        (8, 12, 9, 20, [6, 7, 8, 9, 10, 11, "14 others"]),  # typical-p keeps tokens further down
+        (8, 12, 0, 20, [0, 6, 7, 8, 9, 10, "1 more", "13 others"]),
+        (18, 20, 19, 20, [14, 15, 16, 17, 18, 19, "14 others"]),  # never past the end
+        (0, 2, 1, 3, [0, 1, 2]),
     ],
 )
-def test_the_rows_show_what_is_kept_and_the_recorded_token(start, chosen, vocab_size, shown):
-    given = {"start": start, "chosenPlace": chosen}
-    assert of_step(f"candidates.rowsShown(given, {vocab_size}, 6)", given) == shown
+def test_the_rows_show_what_is_kept_and_the_recorded_token(start, stop, chosen, size, shown):
+    assert of_step("names(candidates.rowsOf(even(...given), 6, false))", [start, stop, size, chosen]) == shown
+
+
+def test_a_bar_too_short_to_be_seen_has_no_row_unless_the_axis_is_logarithmic():
+    kept = "stop: 2, numCandidates: 2, probs: [0.9, 0.1, 0, 0, 0]"
+    small = f"{{ ...now, modelProbs: [0.9, 0.0996, 0.0002, 0.0001, 0.0001], {kept} }}"
+    assert of_step(f"names(candidates.rowsOf({small}, 6, false))") == [0, 1, "3 others"]
+    assert of_step(f"names(candidates.rowsOf({small}, 6, true))") == [0, 1, 2, 3, 4]
 
 
 def test_bars_are_the_share_or_four_powers_of_ten():
@@ -94,30 +106,43 @@ def test_bars_are_the_share_or_four_powers_of_ten():
     assert lengths == pytest.approx([0, 0, 0, 0.5, 1])
 
 
-def test_the_row_of_all_others_carries_the_rest():
-    assert of_step("candidates.othersOf(now, [0, 1])") == pytest.approx({"model": 0.3, "after": 0.2, "kept": 1})
-    assert of_step("candidates.othersOf(now, [0, 1, 2])") == pytest.approx({"model": 0.1, "after": 0, "kept": 0})
+@pytest.mark.parametrize("case", [[0, 3, 20, 1], [0, 20, 20, 1], [0, 9, 20, 15], [8, 12, 20, 0], [0, 2, 3, 1]])
+def test_the_rows_hold_every_token_and_all_probability(case):
+    rows = of_step("candidates.rowsOf(even(...given), 6, false)", case)
+    start, stop, size, _ = case
+    tokens = [row["place"] for row in rows if row["kind"] == "token"]
+    rest = {row["kind"]: row for row in rows if row["kind"] != "token"}
+    kept = sum(start <= place < stop for place in tokens)
+    assert len(tokens) + sum(row["count"] for row in rest.values()) == size
+    assert kept + rest.get("more", {"count": 0})["count"] == stop - start
+    assert kept / (stop - start) + rest.get("more", {"after": 0})["after"] == pytest.approx(1)
+    assert len(tokens) / size + sum(row["model"] for row in rest.values()) == pytest.approx(1)
+
+
+def test_what_is_kept_and_what_cut_the_rest():
     assert of_step("candidates.keptMass(now)") == pytest.approx(0.9)
+    assert of_step("candidates.cutters(now)") == ["top-k"]
 
 
 def test_the_sum_counts_rows_that_follow_each_other():
-    sums = of_step("given.map((places) => candidates.sumsBeforeTopP(now, places))", [[0, 1, 2], [0, 1, 4], [0, 2, 3]])
+    rows = "given.map((places) => candidates.sumsBeforeTopP(now, places.map((place) => ({ kind: 'token', place }))))"
+    sums = of_step(rows, [[0, 1, 2], [0, 1, 4], [2, 3]])
     assert [index for index, _ in sums[0]] == [0, 1, 2]
     assert [total for _, total in sums[0]] == pytest.approx([0.5, 0.8, 1])
     assert [index for index, _ in sums[1]] == [0, 1], "the last row stands out of its order"
-    assert [index for index, _ in sums[2]] == [1, 2], "the first row stands out of its order"
-    assert sums[2][0][1] == pytest.approx(1)
+    assert sums[2][0][1] == pytest.approx(1), "what stands above the first row counts"
 
 
 def test_the_ruler_is_full_and_holds_the_sampled_token():
-    near = of_step("candidates.rulerOf(now)")
+    near = of_step("candidates.rulerOf(now, 0.01)")
     assert [each["length"] for each in near["segments"]] == [0.5, 0.3, 0.2]
-    assert near["rest"]["length"] == 0 and near["far"] is None
-    far = of_step("""candidates.rulerOf({ start: 2, stop: 102, sampledPlace: 60,
-                     probs: Array.from({ length: 120 }, (_, place) => place >= 2 && place < 102 ? 0.01 : 0) })""")
-    assert [each["place"] for each in far["segments"]] == list(range(2, 42))
-    assert [far["rest"]["start"], far["rest"]["length"]] == pytest.approx([0.4, 0.6])
-    assert [far["far"]["start"], far["far"]["length"]] == pytest.approx([0.58, 0.01])
+    assert near["rest"]["length"] == 0 and near["sampled"] == near["segments"][2]
+    far = of_step(
+        """candidates.rulerOf({ start: 0, stop: 4, sampledPlace: 3, probs: [0.9, 0.06, 0.03, 0.01] }, 0.05)"""
+    )
+    assert [each["place"] for each in far["segments"]] == [0, 1]
+    assert far["rest"] == pytest.approx({"start": 0.96, "length": 0.04, "count": 2})
+    assert far["sampled"] == pytest.approx({"start": 0.99, "length": 0.01})
 
 
 # ---- the cache

@@ -1,6 +1,6 @@
 // What the picture of the next token shows of a step: which rows, how long their bars are, where sums stand. Numbers only.
 
-import { cutterOf, isKept } from "./reread.js";
+import { isKept } from "./reread.js";
 
 /**
  * @typedef {import("./types.js").StepReread} StepReread
@@ -120,9 +120,6 @@ export function keptMass(now) {
 export function cutters(now) {
   return now.stages.filter(({ cuts }) => cuts).map(({ name }) => name);
 }
-
-/** Whether a token never had a probability, so that no stage cut it. @param {StepReread} now @param {number} place */
-export const isImpossible = (now, place) => cutterOf(now, place) === now.uncut;
 
 /**
  * The kept probabilities laid end to end from 0 to 1: a segment each, until they are shorter than `shortest`; the others

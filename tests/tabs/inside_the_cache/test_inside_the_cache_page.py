@@ -501,7 +501,7 @@ def test_the_smaller_questions_are_answered_and_follow_a_new_answer(browser_page
 def test_no_picture_is_built_anew_by_a_step(browser_page: Page):
     page = browser_page
     press_generate(page, "Once upon a time")
-    expect(page.locator(".area-answers .dots-words")).to_contain_text("distinct of 30")  # they follow the run, too
+    expect(page.locator(".area-answers .dots-words")).to_contain_text("most often")  # they follow the run, too
     open_tab(page, "What attention reads")
     expect(page.locator(".panel-attention .note")).to_contain_text("Step 0 computes")
     count = "document.querySelector('#tabs').querySelectorAll('*').length"

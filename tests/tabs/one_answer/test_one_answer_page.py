@@ -155,7 +155,7 @@ def test_typical_p_may_cut_the_most_likely_token_and_the_page_shows_it(tab: Page
     set_controls(tab, {"typical_p": 0.2})
     steps = steps_of_a_cut_head(trace, SamplingParams(seed=1, typical_p=0.2))
     tab.locator(".area-answer .token").nth(steps[0]).click()
-    expect(tab.locator(".area-candidates h2")).to_have_text(f"Next token at step {steps[0]}")
+    expect(tab.locator(".area-candidates .card-head .note")).to_contain_text(f"token {steps[0] + 1} of")
     first = tab.locator(".area-candidates .bar-row").first
     expect(first).to_have_class(re.compile("is-cut"))
     expect(first.locator(".bar-number")).to_contain_text("cut by typical-p")
@@ -251,7 +251,7 @@ def test_arrow_keys_walk_along_the_answer(tab: Page):
     tab.locator(".whole-answer").focus()
     for key, step in (("ArrowRight", 1), ("End", 23), ("ArrowRight", 23), ("ArrowLeft", 22), ("Home", 0)):
         tab.keyboard.press(key)
-        expect(tab.locator(".area-candidates h2")).to_have_text(f"Next token at step {step}")
+        expect(tab.locator(".area-candidates .card-head .note")).to_contain_text(f"token {step + 1} of")
     expect(tab.locator(".whole-answer")).to_have_attribute("aria-valuenow", "0")
 
 
@@ -269,7 +269,7 @@ def test_a_forced_token_goes_on_from_the_kept_cache_beside_the_first_answer(tab:
     preset(tab, "All off")
     first = settled(tab)
     tab.locator(".area-answer .token").nth(6).click()
-    expect(tab.locator(".area-candidates h2")).to_have_text("Next token at step 6")
+    expect(tab.locator(".area-candidates .card-head .note")).to_contain_text("token 7 of")
     other = tab.locator(".area-candidates .bar-row:not(.is-chosen)").first
     label = other.locator(".bar-label").text_content()
     other.click()
@@ -296,7 +296,7 @@ def held_fork(page: Page) -> list[Route]:
 
 def click_another_token(page: Page, step: int) -> None:
     page.locator(".area-answer .token").nth(step).click()
-    expect(page.locator(".area-candidates h2")).to_have_text(f"Next token at step {step}")
+    expect(page.locator(".area-candidates .card-head .note")).to_contain_text(f"token {step + 1} of")
     page.locator(".area-candidates .bar-row:not(.is-chosen)").first.click()
 
 
@@ -343,7 +343,7 @@ def test_the_cut_says_how_much_of_the_models_own_probability_it_keeps(tab: Page)
     row, words = tab.locator(".area-candidates .bar-row.is-last-kept"), None
     for step in range(24):
         tab.locator(".area-answer .token").nth(step).click()
-        expect(tab.locator(".area-candidates h2")).to_have_text(f"Next token at step {step}")
+        expect(tab.locator(".area-candidates .card-head .note")).to_contain_text(f"token {step + 1} of")
         cut = row.get_attribute("data-cut") if row.count() else ""
         words = re.fullmatch(r"keeps (\d+) tokens, ([\d.]+) % of the model's mass", cut or "")
         if words and float(words[2]) < 95:

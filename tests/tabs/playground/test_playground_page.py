@@ -12,6 +12,7 @@ from playground.engine.params import SamplingParams
 from playground.models.loading import LoadedModel
 from playground.page import recording
 from playground.page.controls import DEFAULTS
+from playground.page.requests import sampling_params
 
 
 def bars(page: Page) -> str:
@@ -36,36 +37,89 @@ def test_a_person_generates_drags_a_slider_and_compares(browser_page: Page):
     )
 
     expect(page.locator(".area-answers .key-number")).to_have_text(re.compile(r"^\d+$"))
-    page.get_by_role("button", name="Compare cache on / off").click()
-    expect(page.locator(".panel-compare .verdict")).to_contain_text("tokens are equal")
-    expect(page.locator(".panel-compare .note")).to_contain_text("matches the formula")
+
+
+def test_both_runs_agree_and_the_picture_counts_their_work(browser_page: Page, base: LoadedModel):
+    page = browser_page
+    generate(page, "The little dog")
+    prompt, answer = len(base.prompt_ids("The little dog")), page.locator(".area-tokens .token").count()
+    page.get_by_role("button", name="Run both").click()
+    with_cache, without = prompt + answer - 1, sum(prompt + step for step in range(answer))
+    expect(page.locator(".panel-compare .work-number-on")).to_have_text(f"{with_cache:,}")
+    expect(page.locator(".panel-compare .work-number-off")).to_have_text(f"{without:,}")
+    expect(page.locator(".panel-compare .verdict")).to_contain_text(f"✓ The same {answer} tokens")
+    expect(page.locator(".panel-compare .verdict")).to_contain_text(f"{without / with_cache:.1f} × fewer")
+    generate(page, "Once upon a time")  # nothing has been compared for this answer yet
+    expect(page.locator(".panel-compare .verdict")).to_have_text("")
+
+
+def test_a_new_answer_is_shown_at_its_most_open_step(browser_page: Page, base: LoadedModel):
+    page = browser_page
+    generate(page, "She was very")
+    trace = base.generate("She was very", sampling_params(DEFAULTS), max_new_tokens=DEFAULTS["max_new_tokens"])
+    sizes = [step.num_candidates for step in trace.reread(trace.params).distributions]
+    expect(page.locator(".area-nucleus .key-number")).to_have_text(f"{max(sizes):,}")
+    number = sizes.index(max(sizes)) + 1
+    expect(page.locator(".area-distribution .card-head .note")).to_have_text(f"token {number} of {len(sizes)}")
+
+
+@pytest.mark.parametrize("size", [(1920, 1080), (1366, 768), (1280, 720)])
+def test_the_first_tab_needs_no_scrolling(browser_page: Page, size: tuple[int, int]):
+    page = browser_page
+    generate(page, "Once upon a time")  # 64 tokens
+    page.set_viewport_size({"width": size[0], "height": size[1]})
+    drawn(page)
+    assert page.evaluate("document.documentElement.scrollHeight") <= size[1]
+    small = page.evaluate(
+        """() => [...document.querySelectorAll('#tabs *, #bar *, #controls *')].filter((one) =>
+            one.checkVisibility({ visibilityProperty: true }) && one.getClientRects().length
+            && [...one.childNodes].some((text) => text.nodeType === 3 && text.textContent.trim())
+            && parseFloat(getComputedStyle(one).fontSize) < 18 && !one.closest('.dot, .only-heard'))
+            .map((one) => one.outerHTML.slice(0, 120))"""
+    )
+    assert not small
+
+
+def test_a_small_picture_opens_the_tab_that_has_the_large_one(browser_page: Page):
+    page = browser_page
+    for title, tab in (
+        ("Tokens that could be sampled", "One answer"),
+        ("Different answers", "Thirty answers"),
+        ("Same answer", "Cache on / off"),
+        ("KV cache when", "Inside the cache"),
+    ):
+        page.get_by_role("button", name=title).click()
+        expect(page.get_by_role("tab", name=tab)).to_have_attribute("aria-selected", "true")
+        page.get_by_role("tab", name="Playground").click()
 
 
 def test_choosing_a_token_shows_its_step_everywhere(browser_page: Page):
     page = browser_page
     generate(page, "Once upon a time")
     page.locator(".area-tokens .token").nth(5).click()
-    expect(page.locator(".area-distribution h2")).to_have_text("Next token at step 5")
+    expect(page.locator(".area-distribution .card-head .note")).to_contain_text("token 6 of")
     page.locator(".area-nucleus svg").focus()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".area-distribution h2")).to_have_text("Next token at step 6")
+    expect(page.locator(".area-distribution .card-head .note")).to_contain_text("token 7 of")
     expect(page.locator(".area-tokens .token").nth(6)).to_have_attribute("aria-selected", "true")
 
 
 def test_sliders_at_their_ends(browser_page: Page):
     page = browser_page
     generate(page, "Once upon a time")
-    expect(page.locator(".controls-main .hint")).to_have_text(["0 = greedy", "1 = off", "0 = off"])
+    hints = ["0 = always the most likely token", "1 = off", "0 = off"]
+    expect(page.locator(".controls-main .hint")).to_have_text(hints)
+    candidates = page.locator(".area-nucleus .key-number")
     slide(page, "temperature", 0)
-    page.wait_for_function("document.querySelector('.nucleus-words').textContent === '1 token'")
+    expect(candidates).to_have_text("1")
     expect(page.locator(".area-answers .key-number")).to_have_text("1")
     slide(page, "temperature", 2)
     slide(page, "top_p", 0)
-    page.wait_for_function("document.querySelector('.nucleus-words').textContent === '1 token'")
+    expect(candidates).to_have_text("1")
     slide(page, "top_p", 1)
     slide(page, "top_k", 200)
     everything = int(page.get_by_label("Top-k value").input_value())
-    expect(page.locator(".area-nucleus .nucleus-words")).to_have_text(f"{everything:,} tokens")
+    expect(candidates).to_have_text(f"{everything:,}")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +161,7 @@ def test_two_clicks_at_once_make_one_answer(browser_page: Page, monkeypatch: pyt
     page.get_by_role("button", name="Generate").dblclick()
     expect(page.locator(".area-tokens .note")).to_contain_text(re.compile(" m?s,"))
     # The dots ask when a run is complete and wait in the same line: a second run would have been before them.
-    expect(page.locator(".area-answers .dots-words")).to_contain_text("distinct of 30")
+    expect(page.locator(".area-answers .dots-words")).to_contain_text("most often")
     assert len(started) == 1
     expect(page.locator(".toast-body")).to_have_count(0)
 
@@ -128,8 +182,7 @@ def test_visitors_see_their_own_runs_only(chromium: Browser, page_url: str, brow
     generate(browser_page, "Once upon a time")
     other = chromium.new_page()
     other.goto(page_url)
-    other.wait_for_selector("#controls input[type=range]")
-    expect(other.locator(".token")).to_have_count(0)
+    other.wait_for_selector(".area-tokens .token")
     generate(other, "The little dog")
     for page, prompt in ((browser_page, "Once upon a time"), (other, "The little dog")):
         page.get_by_role("tab", name="One answer").click()
@@ -165,7 +218,7 @@ def test_a_narrow_window_shows_everything_without_scrolling_sideways(browser_pag
 def test_four_hundred_slider_moves_leave_the_page_as_large_as_it_was(browser_page: Page):
     page = browser_page
     generate(page, "Once upon a time")
-    expect(page.locator(".area-answers .dots-words")).to_contain_text("distinct of 30")
+    expect(page.locator(".area-answers .dots-words")).to_contain_text("most often")
     count = "document.querySelectorAll('.board *').length"
     slide(page, "top_k", 30)
     slide(page, "top_p", 1)  # where the drag ends: the ruler has one piece for each token kept
@@ -260,12 +313,13 @@ def slow_down(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[list[int]
 def test_dots_are_of_the_run_on_the_screen_and_follow_the_sliders(browser_page: Page):
     page = browser_page
     generate(page, "Once upon a time")
-    expect(page.locator(".area-answers .dots-words")).to_contain_text("distinct of 30")
+    expect(page.locator(".area-answers .dots-words")).to_contain_text("most often")
     page.get_by_label("Prompt", exact=True).fill("Something else that was never run")
     slide(page, "temperature", 0)
     expect(page.locator(".area-answers .key-number")).to_have_text("1")
-    greedy = page.locator(".answer-list li span").first.text_content()
-    assert "".join(page.locator(".area-answers .answer-list b").all_text_contents()) == "30 ×"
+    words = page.locator(".area-answers .dots-words").text_content()
+    assert words.startswith("most often, 30 ×: ")
+    greedy = words.removeprefix("most often, 30 ×: ")
     generate(page, "Once upon a time")
     written = "".join(page.locator(".area-tokens .token").all_text_contents()).replace("␣", " ")
     assert written.startswith(greedy)
@@ -279,11 +333,13 @@ def test_another_model_brings_its_own_examples_and_leaves_a_persons_prompt_alone
     expect(box).not_to_have_value(before)
     box.fill("My own words")
     choose_model(page, "minimind-base")
-    page.get_by_label("Examples").click()
-    expect(page.get_by_role("option").first).to_contain_text(before)
+    examples = page.locator(".example")
+    expect(examples.first).to_have_text(before)
     expect(box).to_have_value("My own words")
-    page.get_by_role("option").nth(1).click()
-    expect(box).not_to_have_value("My own words")
+    examples.nth(1).click()  # and it is generated
+    chosen = examples.nth(1).text_content()
+    expect(box).to_have_value(chosen)
+    expect(page.locator(".token-prompt:visible")).to_have_text(chosen)
 
 
 def choose_model(page: Page, name: str) -> None:
@@ -301,8 +357,9 @@ def test_keys_serve_a_lecturer_and_leave_typing_alone(browser_page: Page):
     page.locator("h2").first.click()
     page.keyboard.press("g")
     expect(page.locator(".area-tokens .note")).to_contain_text(re.compile(" m?s,"))
+    page.locator(".area-tokens .token").first.click()
     page.keyboard.press("ArrowRight")
-    expect(page.locator(".area-distribution h2")).to_have_text("Next token at step 1")
+    expect(page.locator(".area-distribution .card-head .note")).to_contain_text("token 2 of")
     page.keyboard.press("2")
     expect(page.locator(".area-distribution.is-enlarged")).to_be_visible()
     page.keyboard.press("Escape")
