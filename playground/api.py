@@ -41,10 +41,10 @@ def add_endpoints(page: Page) -> None:
     """Called inside gr.Blocks."""
     first, models = next(iter(page.models)), page.models
 
-    def generate(params: dict, prompt: str, model: str = first, max_new_tokens: int = 64) -> Work:
+    def generate(params: dict, prompt: str, model: str = first, max_new_tokens: int = 64, *, visitor: str) -> Work:
         """Writes one answer. Gives its text, why it ended, a row for each step, and the id of the run for /reread."""
         asked = (model, prompt, params | {"max_new_tokens": max_new_tokens})
-        recorded = yield from in_steps(record_run(models, page.runs, *asked))
+        recorded = yield from in_steps(record_run(models, page.runs, *asked, visitor=visitor))
         run = page.runs.get(recorded["id"])
         table = steps_table(run.trace, run.labels, run.params)
         text = "".join(run.pieces)
@@ -96,7 +96,8 @@ def add_endpoints(page: Page) -> None:
 
 def endpoint(page: Page, work: Callable[..., Work], long: bool) -> Callable:
     """The work as a coroutine whose arguments are the work's own and, for `params`, the settings one by one."""
-    own = list(inspect.signature(work).parameters.values())
+    arguments = inspect.signature(work).parameters
+    own = [each for each in arguments.values() if each.kind is not inspect.Parameter.KEYWORD_ONLY]
     settings = SETTINGS if own[0].name == "params" else []
     plain = own[1:] if settings else own
     asked_by = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request)
@@ -104,10 +105,12 @@ def endpoint(page: Page, work: Callable[..., Work], long: bool) -> Callable:
 
     async def call(request, *values):
         given = dict(zip(names, values, strict=True))
-        params = {each.name: given.pop(each.name) for each in settings}
+        params, visitor = {each.name: given.pop(each.name) for each in settings}, visitor_of(request)
+        if "visitor" in arguments:  # of work that keeps something
+            given["visitor"] = visitor
         made = work(params, **given) if settings else work(**given)
         with readable_errors():
-            return await page.jobs.line.result(made, visitor_of(request), long=long)
+            return await page.jobs.line.result(made, visitor, long=long)
 
     call.__name__, call.__doc__ = work.__name__, work.__doc__
     call.__signature__ = inspect.Signature([asked_by, *plain, *settings], return_annotation=dict)

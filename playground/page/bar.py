@@ -46,7 +46,7 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
             start = gr.Button(say("page.bar.generate"), variant="primary", elem_id="generate", min_width=150, scale=0)
             stop = gr.Button(say("page.bar.stop"), elem_id="stop", min_width=80, scale=0)
         controls = controls_panel(next(iter(models.values())).model.config.vocab_size)
-        run = panel("run_data", server_functions=[_vocabulary_of(models)], elem_id="run")
+        run = panel("run_data", server_functions=[_vocabulary_of(models), runs.show], elem_id="run")
 
     def on_model(name: str):
         return gr.Dropdown(_example_choices(examples, name), value=None)

@@ -132,8 +132,9 @@ def _answered(handler: Callable) -> Callable:
 
 
 def types_of(function: Callable, count: int | None = None) -> TypeAdapter:
-    """What its arguments, or its first `count`, must be by its type hints."""
-    hints = [each.annotation for each in signature(function).parameters.values()][:count]
+    """What its arguments, or its first `count`, must be by its type hints. What is given by name only is our own."""
+    arguments = signature(function).parameters.values()
+    hints = [each.annotation for each in arguments if each.kind is not Parameter.KEYWORD_ONLY][:count]
     return TypeAdapter(tuple[*(Any if hint is Parameter.empty else hint for hint in hints)])
 
 
