@@ -45,10 +45,12 @@ HEADERS = {
 }
 # Nothing is loaded from elsewhere or sent there. Gradio's page runs scripts that stand in its HTML, and makes functions
 # of texts. Behind Gradio's relay its own scripts come from elsewhere: there this is left out.
-OWN = (
-    "default-src 'self' data: blob: 'unsafe-inline' 'unsafe-eval'; object-src 'none'; base-uri 'self'; "
-    "form-action 'self'; "
-)
+OWN = {
+    "default-src": ("'self'", "data:", "blob:", "'unsafe-inline'", "'unsafe-eval'"),
+    "object-src": ("'none'",),
+    "base-uri": ("'self'",),
+    "form-action": ("'self'",),
+}
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,8 @@ class Door:
         return not self.is_local and _is_address(name)  # an address is no name that somebody could point here
 
     def policy(self) -> str:
-        framed_by = " ".join(["'self'", *self.embedders])
-        return f"{'' if self.share else OWN}frame-ancestors {framed_by}"
+        sources = ({} if self.share else OWN) | {"frame-ancestors": ("'self'", *self.embedders)}
+        return "; ".join(" ".join((name, *values)) for name, values in sources.items())
 
 
 def name_of(host: str) -> str:
@@ -107,7 +109,7 @@ class Refusal:
     why: str  # one sentence
 
     def response(self, method: str) -> Response:
-        headers = {"Connection": "close"}
+        headers = {"connection": "close"}
         if method in ("GET", "HEAD"):
             return PlainTextResponse(self.why, self.status, headers)
         return JSONResponse({"detail": self.why, "error": self.why}, self.status, headers)  # Gradio's script reads one
