@@ -25,7 +25,7 @@ from playground.page.requests import (
     whole,
 )
 from playground.tabs.cache_on_off.race import race
-from playground.tabs.cache_on_off.race_values import result_facts
+from playground.tabs.cache_on_off.race_values import raced_ids, result_facts
 from playground.tabs.inside_the_cache.growth import cache_growth, stored_rows
 from playground.tabs.thirty_answers.answers import AnswerRequest, sampling
 from playground.words import say
@@ -63,8 +63,8 @@ def add_endpoints(page: Page) -> None:
     def answers(params: dict, prompt: str, model: str = first, n: int = 30, max_new_tokens: int = 24) -> Work:
         """Samples n answers to one prompt. Gives the distinct ones, most frequent first, each with its probability."""
         loaded, settings = model_of(models, model), sampling_params(params)
-        prompt_ids_of(loaded, prompt)
         count, most = whole("n", n, 1, MOST_ANSWERS), whole("max_new_tokens", max_new_tokens, 1, MOST_API_TOKENS)
+        prompt_ids_of(loaded, prompt, count, most)
         [sampled] = yield from in_steps(sampling(loaded, AnswerRequest(prompt, (settings,), count, most)))
         return {"num_distinct": sampled.num_distinct, "answers": rows_of(sampled.table())}
 
@@ -72,8 +72,8 @@ def add_endpoints(page: Page) -> None:
         """Writes one answer with the KV cache and without it. Gives tokens fed, seconds and whether both are equal."""
         loaded, settings = model_of(models, model), sampling_params(params)
         most = whole("max_new_tokens", max_new_tokens, 1, MOST_API_TOKENS)
-        result = None
-        for tick in race(loaded, prompt_ids_of(loaded, prompt), settings, most):
+        result, prompt_ids = None, raced_ids(loaded, prompt, most)
+        for tick in race(loaded, prompt_ids, settings, most):
             result = tick.result or result
             yield None
         return result_facts(loaded, result)
