@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: run test scripts bench train clean
+.PHONY: run test scripts bench train lock audit memory clean
 
 run: .venv/page
 	$(BIN)/python app.py $(FLAGS)
@@ -20,9 +20,26 @@ scripts: node_modules/.installed
 bench: .venv/test
 	$(BIN)/python -m benchmarks $(FLAGS)
 
+# What 400 sessions, and 100 that nobody listens to, leave in the server's memory.
+memory: .venv/test
+	$(BIN)/python -m benchmarks.memory $(FLAGS)
+
 train: .venv/page
 	$(BIN)/pip install --quiet -r training/requirements.txt
 	$(BIN)/python -m training $(FLAGS)
+
+# requirements.lock: what `pip install --require-hashes -r requirements.lock` brings to a Linux server without a GPU.
+# Needs PyTorch's CPU build where pip finds it: PIP_FIND_LINKS names its folder.
+lock: .venv/page
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile requirements.txt --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header \
+	  --python-version 3.11 --python-platform x86_64-manylinux_2_28 $(addprefix --find-links ,$(PIP_FIND_LINKS)) \
+	  --output-file requirements.lock
+
+# Asks for every locked package whether a vulnerability is known. Not a part of `make test`: the answer changes by itself.
+audit: .venv/page
+	$(BIN)/pip install --quiet pip-audit
+	$(BIN)/python .ci/audit
 
 .venv/page: requirements.txt
 	$(PYTHON) -m venv .venv

@@ -2,13 +2,16 @@
 
 import argparse
 import os
+import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-# Before gradio is imported: nothing leaves the machine, and the queue does not slow down with every event it has seen.
+# Before gradio is imported: nothing leaves the machine, and the queue neither slows down with every event that it has
+# seen nor remembers it.
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
+os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
 import gradio as gr
@@ -16,6 +19,7 @@ import torch
 
 from playground.build import build_page, launch_options
 from playground.models.loading import ModelFileError, embedded_names, load_model
+from playground.page.guard import Door
 from playground.words import say, told
 
 OPENS_WITH = "minimind-chat"  # an answer that ends, and has one wide-open step
@@ -29,13 +33,15 @@ def main(arguments: list[str] | None = None) -> None:
         demo = build(flags.device, flags.dtype, flags.model)
     except (ModelFileError, OSError, RuntimeError, AssertionError) as error:  # the last: a torch without CUDA
         raise SystemExit(say("start.problem.any", reason=str(error).splitlines()[0])) from None
-    options = launch_options()
+    options = launch_options(door_of(flags))
+    if not door_of(flags).is_local and not flags.auth:
+        print(say("start.open_to_all", host=flags.host), file=sys.stderr)
     if flags.mcp:
         if find_spec("mcp") is None:
             raise SystemExit(say("start.problem.mcp"))
         options["mcp_server"] = True
     try:
-        demo.launch(server_name=flags.host, server_port=flags.port, share=flags.share, **options)
+        demo.launch(server_name=flags.host, server_port=flags.port, share=flags.share, auth=flags.auth, **options)
     except OSError:
         taken = told("start.problem.port_is_taken", port=flags.port, host=flags.host)
         raise SystemExit(say("start.problem.any", reason=taken)) from None
@@ -48,6 +54,9 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--host", default=host, help=say("start.flag.host"))
     parser.add_argument("--port", type=_port, default=7860)
     parser.add_argument("--share", action="store_true", help=say("start.flag.share"))
+    parser.add_argument("--auth", type=_account, metavar="USER:PASSWORD", help=say("start.flag.auth"))
+    parser.add_argument("--name", action="append", default=[], type=_name, help=say("start.flag.name"))
+    parser.add_argument("--embed", action="append", default=[], type=_site, metavar="URL", help=say("start.flag.embed"))
     parser.add_argument("--mcp", action="store_true", help=say("start.flag.mcp"))
     parser.add_argument("--device", default="cpu", help=say("start.flag.device"))
     parser.add_argument("--dtype", default="float32", choices=list(DTYPES))
@@ -61,13 +70,41 @@ def _port(text: str) -> int:
     return int(text)
 
 
+def _account(text: str) -> tuple[str, str]:
+    user, _, password = text.partition(":")
+    if not user or not password:
+        raise argparse.ArgumentTypeError(say("start.problem.auth"))
+    return user, password
+
+
+def _name(text: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9.-]+", text):
+        raise argparse.ArgumentTypeError(say("start.problem.name", value=repr(text)))
+    return text
+
+
+def _site(text: str) -> str:
+    if not re.fullmatch(r"https?://[A-Za-z0-9.*-]+(:[0-9]+)?", text):
+        raise argparse.ArgumentTypeError(say("start.problem.embed", value=repr(text)))
+    return text
+
+
+def door_of(flags: argparse.Namespace) -> Door:
+    """By which names the page answers and who may show it in a frame. A Space is known by what its host sets."""
+    names, embedders = [*flags.name], [*flags.embed]
+    if "SPACE_HOST" in os.environ:
+        names += os.environ["SPACE_HOST"].split(",")
+        embedders.append("https://huggingface.co")
+    return Door(flags.host, tuple(names), tuple(embedders), flags.share, flags.mcp)
+
+
 def build(device: str = "cpu", dtype: str = "float32", first: str | None = None) -> gr.Blocks:
     names = embedded_names()
     if first is not None and first not in names:
         raise ModelFileError(say("start.problem.model", name=repr(first), names=", ".join(names)))
     names.sort(key=lambda name: name != (first or OPENS_WITH))
     models = {name: load_model(name, device=device, dtype=DTYPES[dtype]) for name in names}
-    return build_page(models).queue(default_concurrency_limit=2, max_size=1000)
+    return build_page(models).queue(default_concurrency_limit=2, max_size=1000, api_open=False)  # nobody skips the line
 
 
 if __name__ == "__main__":

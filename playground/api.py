@@ -25,7 +25,7 @@ from playground.page.requests import (
     whole,
 )
 from playground.tabs.cache_on_off.race import race
-from playground.tabs.cache_on_off.race_values import result_facts
+from playground.tabs.cache_on_off.race_values import raced_ids, result_facts
 from playground.tabs.inside_the_cache.growth import cache_growth, stored_rows
 from playground.tabs.thirty_answers.answers import AnswerRequest, sampling
 from playground.words import say
@@ -41,10 +41,10 @@ def add_endpoints(page: Page) -> None:
     """Called inside gr.Blocks."""
     first, models = next(iter(page.models)), page.models
 
-    def generate(params: dict, prompt: str, model: str = first, max_new_tokens: int = 64) -> Work:
+    def generate(params: dict, prompt: str, model: str = first, max_new_tokens: int = 64, *, visitor: str) -> Work:
         """Writes one answer. Gives its text, why it ended, a row for each step, and the id of the run for /reread."""
         asked = (model, prompt, params | {"max_new_tokens": max_new_tokens})
-        recorded = yield from in_steps(record_run(models, page.runs, *asked))
+        recorded = yield from in_steps(record_run(models, page.runs, *asked, visitor=visitor))
         run = page.runs.get(recorded["id"])
         table = steps_table(run.trace, run.labels, run.params)
         text = "".join(run.pieces)
@@ -63,8 +63,8 @@ def add_endpoints(page: Page) -> None:
     def answers(params: dict, prompt: str, model: str = first, n: int = 30, max_new_tokens: int = 24) -> Work:
         """Samples n answers to one prompt. Gives the distinct ones, most frequent first, each with its probability."""
         loaded, settings = model_of(models, model), sampling_params(params)
-        prompt_ids_of(loaded, prompt)
         count, most = whole("n", n, 1, MOST_ANSWERS), whole("max_new_tokens", max_new_tokens, 1, MOST_API_TOKENS)
+        prompt_ids_of(loaded, prompt, count, most)
         [sampled] = yield from in_steps(sampling(loaded, AnswerRequest(prompt, (settings,), count, most)))
         return {"num_distinct": sampled.num_distinct, "answers": rows_of(sampled.table())}
 
@@ -72,8 +72,8 @@ def add_endpoints(page: Page) -> None:
         """Writes one answer with the KV cache and without it. Gives tokens fed, seconds and whether both are equal."""
         loaded, settings = model_of(models, model), sampling_params(params)
         most = whole("max_new_tokens", max_new_tokens, 1, MOST_API_TOKENS)
-        result = None
-        for tick in race(loaded, prompt_ids_of(loaded, prompt), settings, most):
+        result, prompt_ids = None, raced_ids(loaded, prompt, most)
+        for tick in race(loaded, prompt_ids, settings, most):
             result = tick.result or result
             yield None
         return result_facts(loaded, result)
@@ -96,7 +96,8 @@ def add_endpoints(page: Page) -> None:
 
 def endpoint(page: Page, work: Callable[..., Work], long: bool) -> Callable:
     """The work as a coroutine whose arguments are the work's own and, for `params`, the settings one by one."""
-    own = list(inspect.signature(work).parameters.values())
+    arguments = inspect.signature(work).parameters
+    own = [each for each in arguments.values() if each.kind is not inspect.Parameter.KEYWORD_ONLY]
     settings = SETTINGS if own[0].name == "params" else []
     plain = own[1:] if settings else own
     asked_by = inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=gr.Request)
@@ -104,10 +105,12 @@ def endpoint(page: Page, work: Callable[..., Work], long: bool) -> Callable:
 
     async def call(request, *values):
         given = dict(zip(names, values, strict=True))
-        params = {each.name: given.pop(each.name) for each in settings}
+        params, visitor = {each.name: given.pop(each.name) for each in settings}, visitor_of(request)
+        if "visitor" in arguments:  # of work that keeps something
+            given["visitor"] = visitor
         made = work(params, **given) if settings else work(**given)
         with readable_errors():
-            return await page.jobs.line.result(made, visitor_of(request), long=long)
+            return await page.jobs.line.result(made, visitor, long=long)
 
     call.__name__, call.__doc__ = work.__name__, work.__doc__
     call.__signature__ = inspect.Signature([asked_by, *plain, *settings], return_annotation=dict)

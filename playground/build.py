@@ -6,6 +6,7 @@ from playground import style
 from playground.api import add_endpoints
 from playground.models.text import LoadedModel
 from playground.page.bar import build_bar
+from playground.page.guard import Door
 from playground.page.requests import check_handlers
 from playground.page.serving import app_options, style_sheet
 from playground.tabs.cache_on_off.tab import race_tab
@@ -14,6 +15,10 @@ from playground.tabs.one_answer.tab import sampling_tab
 from playground.tabs.playground.tab import playground_tab
 from playground.tabs.thirty_answers.tab import answers_tab, shared_answers
 from playground.words import say
+
+# Visitors of whom Gradio keeps half a megabyte each. Of who comes back later it makes the same again: the page's state
+# is in the browser.
+MOST_STATES = 100
 
 
 def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
@@ -31,15 +36,19 @@ def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
     return demo
 
 
-def launch_options() -> dict:
-    """What goes to `launch` in Gradio 6: looks, scripts, and nothing that leaves the machine."""
+def launch_options(door: Door | None = None) -> dict:
+    """What goes to `launch` in Gradio 6: looks, scripts, a guard, and nothing that leaves the machine."""
     fonts = [gr.themes.LocalFont("IBM Plex Sans", weights=(400, 700)), "DejaVu Sans", "sans-serif"]
     return {
         "theme": gr.themes.Base(font=fonts, font_mono=["DejaVu Sans Mono", "monospace"]),
         "css": style.css_variables() + style_sheet(),
         "head": '<script type="module" src="scripts/page/js/main.js"></script>',
-        "app_kwargs": app_options(say("page.title"), say("page.description")),
+        "app_kwargs": app_options(say("page.title"), say("page.description"), door or Door()),
         "run_history": False,
+        "state_session_capacity": MOST_STATES,
+        "max_file_size": 1,  # byte: guard.py has no route for uploads, and nothing waits behind it
+        "ssr_mode": False,  # a second server in front of this one would answer past the guard
+        "num_workers": 0,
         "max_threads": 1000,  # events that Gradio lets in at once: they wait in our own line, which tells them so
         "footer_links": [],
     }

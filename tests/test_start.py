@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import gradio as gr
+import httpx
 import pytest
 
 from playground import __main__ as start
+from playground.build import launch_options
 from playground.models.files import ModelFileError
 
 REPOSITORY = Path(__file__).parents[1]
@@ -36,6 +38,11 @@ def test_an_unknown_model_is_one_sentence_that_lists_the_known_ones(capsys):
         (["--dtype", "int8"], "invalid choice: 'int8'"),
         (["--port", "99999"], "must be a number from 1 to 65535, got '99999'"),
         (["--port", "http"], "must be a number from 1 to 65535, got 'http'"),
+        (["--auth", "somebody"], "must be a name and a password with a colon between them"),
+        (["--auth", ":secret"], "must be a name and a password with a colon between them"),
+        (["--embed", "moodle.example.org"], "must be like https://moodle.example.org, got 'moodle.example.org'"),
+        (["--embed", "https://a.example; script-src *"], "must be like https://moodle.example.org"),
+        (["--name", "https://a.example"], "must be a name like lecture.example.org, got 'https://a.example'"),
     ],
 )
 def test_a_wrong_flag_is_named(capsys, flags, said):
@@ -68,6 +75,60 @@ def test_a_port_that_is_taken_is_one_sentence(capsys, monkeypatch):
     assert said == (f"The page can't start: port {port} of 127.0.0.1 is taken or not to be had; --port chooses another")
 
 
+@pytest.fixture
+def launched(monkeypatch) -> list[dict]:
+    """What an empty page is launched with."""
+    given: list[dict] = []
+    with gr.Blocks() as empty:
+        pass
+    monkeypatch.setattr(start, "build", lambda *_flags: empty)
+    monkeypatch.setattr(empty, "launch", lambda **options: given.append(options))
+    monkeypatch.delenv("GRADIO_SERVER_NAME", raising=False)
+    return given
+
+
+OPEN_TO_ALL = "Everybody who reaches 0.0.0.0 can use this page: --auth user:password asks for a password.\n"
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ([], ""),
+        (["--host", "localhost"], ""),
+        (["--host", "0.0.0.0"], OPEN_TO_ALL),
+        (["--host", "0.0.0.0", "--auth", "class:sampling"], ""),
+    ],
+)
+def test_a_page_that_others_can_reach_says_so_and_how_to_ask_for_a_password(launched, capsys, flags, said):
+    start.main(flags)
+    assert capsys.readouterr().err == said
+    [options] = launched
+    assert options["server_name"] == (flags[1] if flags else "127.0.0.1")
+    assert options["auth"] == (("class", "sampling") if "--auth" in flags else None)
+    assert options["state_session_capacity"] == 100 and not options["ssr_mode"]
+
+
+def test_a_page_with_a_password_shows_nothing_without_it():
+    from http_client import Client
+
+    with gr.Blocks() as demo:
+        gr.Button("secret button").click(lambda: None)
+    options = launch_options() | {"auth": ("class", "samp:ling")}
+    _app, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, _frontend=False, **options)
+    client = Client(url)
+    try:
+        assert "secret button" not in str(client.get("/config"))
+        assert client.join(0)[0] == client.post("/gradio_api/component_server")[0] == 401
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        wrong = httpx.post(f"{url}login", content="username=class&password=no", headers=form)
+        right = httpx.post(f"{url}login", content="username=class&password=samp:ling", headers=form)
+        assert (wrong.status_code, right.status_code) == (400, 200)
+        shown = httpx.get(f"{url}config", headers={"Cookie": right.headers["set-cookie"].split(";")[0]})
+        assert "secret button" in shown.text
+    finally:
+        demo.close()
+
+
 def test_the_model_asked_for_is_offered_first(monkeypatch):
     offered = []
     monkeypatch.setattr(start, "load_model", lambda name, **_more: name)
@@ -88,6 +149,7 @@ assert huggingface_hub.constants.HF_HUB_OFFLINE
 with gradio.Blocks() as page:
     pass
 assert page.queue()._queue.ANAYLTICS_CACHE_FREQUENCY == 1000000
+assert page.queue()._queue.ANALYTICS_MAX_EVENTS == 100
 """
 WAYS = {
     "python app.py": "import app\ntry: runpy.run_path('app.py', run_name='__main__')",
@@ -98,7 +160,8 @@ WAYS = {
 @pytest.mark.parametrize("way", list(WAYS))
 def test_both_ways_of_starting_load_no_model_too_early_and_set_gradio_up(way):
     """What gradio reads once, when it is imported, must stand before."""
-    named = ("GRADIO_ANALYTICS_ENABLED", "GRADIO_ANALYTICS_CACHE_FREQUENCY", "HF_HUB_OFFLINE")
+    named = ("GRADIO_ANALYTICS_ENABLED", "GRADIO_ANALYTICS_CACHE_FREQUENCY", "GRADIO_ANALYTICS_MAX_EVENTS")
+    named = (*named, "HF_HUB_OFFLINE")
     environment = {key: value for key, value in os.environ.items() if key not in named}
     started = WAYS[way] + "\nexcept SystemExit as refusal: print(refusal)"
     ended = subprocess.run(

@@ -1,5 +1,6 @@
 """What a run recorded, and how the same path looks under other settings. Shapes: N steps, V vocabulary."""
 
+import copy
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -103,10 +104,11 @@ class Trace:
             for row in range(len(self))
         ]
 
-    @property
-    def num_bytes(self) -> int:
-        """Of the logits, and of their order, which is kept once it is known: 4 and 8 bytes a token."""
-        return 3 * self.logits.nbytes
+    def afresh(self) -> "Trace":
+        """The same columns, without the order of the logits, which is worked out when asked for: 8 bytes a token."""
+        other = copy.copy(self)
+        other.__dict__.pop("_ranking", None)
+        return other
 
     @cached_property
     def _ranking(self) -> Ranking:

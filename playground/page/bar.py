@@ -51,7 +51,7 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
             example = panel("examples", examples, events=["chosen"], elem_id="examples")
             start = gr.Button(say("page.bar.generate"), variant="primary", elem_id="generate", min_width=150, scale=0)
             stop = gr.Button(say("page.bar.stop"), elem_id="stop", min_width=80, scale=0)
-        run = panel("run_data", server_functions=[_vocabulary_of(models)], elem_id="run")
+        run = panel("run_data", server_functions=[_vocabulary_of(models), runs.show], elem_id="run")
     controls = controls_panel(next(iter(models.values())).model.config.vocab_size)  # outside: it stays in sight
 
     def on_chosen_model(name: str, prompt: str | None):

@@ -6,6 +6,7 @@ What a panel hears, under "job" in its value: {"number", "state"}, the state bei
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import gradio as gr
@@ -45,7 +46,8 @@ class Jobs:
         js: str | None = None,
         trigger_mode: str | None = None,
     ) -> Dependency:
-        """Runs `work(*values of the inputs)` in the line; they are of the types that its hints name.
+        """Runs `work(*values of the inputs)` in the line; they are of the types that its hints name. Work that keeps
+        something takes `visitor` too, by name only.
 
         The first output, or as many as `told` says, are panels that hear of the job. Work yields a dict for the first,
         or a tuple with a value for each output, None for those that stay. asks: the first input is a panel that has put
@@ -58,8 +60,9 @@ class Jobs:
         async def run(request: gr.Request, *values: Any) -> AsyncIterator[Any]:
             question = values[0] if asks and isinstance(values[0], dict) else {}
             given, number = (values, question.get("number")) if asks else (values[:-1], values[-1])
-            made = _made(work, types, given)
-            news = self.line.told(made, visitor_of(request), _number(number), name, long)
+            visitor = visitor_of(request)
+            made = _made(work, types, given, visitor)
+            news = self.line.told(made, visitor, _number(number), name, long)
             try:
                 async for job, payload in news:
                     values = list(payload) if isinstance(payload, tuple) else [payload, *[None] * (len(outputs) - 1)]
@@ -95,9 +98,10 @@ class Jobs:
         return button.click(on_stop, self._number, None, js=_NEWEST, queue=False, **QUIET)
 
 
-def _made(work: Callable[..., Work], types: TypeAdapter, values: Sequence[Any]) -> Work:
+def _made(work: Callable[..., Work], types: TypeAdapter, values: Sequence[Any], visitor: str) -> Work:
     """The work, not begun: what is wrong with the request is found in the line too."""
-    return (yield from work(*checked_values(types, values)))
+    own = {"visitor": visitor} if "visitor" in signature(work).parameters else {}  # what it keeps is his
+    return (yield from work(*checked_values(types, values), **own))
 
 
 def _enclosed(output: gr.components.Component, value: Any) -> Any:

@@ -17,7 +17,13 @@ TICK_SECONDS = 0.15  # a stream of single tokens would cost more than the model
 
 
 def record_run(
-    models: Mapping[str, LoadedModel], runs: RunStore, model_name: str, prompt: str, controls: dict | None
+    models: Mapping[str, LoadedModel],
+    runs: RunStore,
+    model_name: str,
+    prompt: str,
+    controls: dict | None,
+    *,
+    visitor: str = "",
 ) -> Generator[dict | None, None, dict | None]:
     """Yields the run as the browser takes it, every tick, and returns it with the logits of all steps.
 
@@ -43,5 +49,5 @@ def record_run(
         if not steps:
             return None
     run = run_so_far(cache=cache)
-    runs.put(run)
+    runs.put(run, visitor)
     return payload(run)

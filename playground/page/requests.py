@@ -1,5 +1,6 @@
 """What comes in from outside, checked: a right value comes out, or RequestError with one sentence."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
@@ -18,9 +19,11 @@ from playground.models.text import LoadedModel
 from playground.page.controls import DEFAULTS, MOST_NEW_TOKENS, MOST_SEED
 from playground.words import say, sentence
 
-MOST_LETTERS_A_TOKEN = (
-    64  # a prompt longer than that many letters a position can't fit: it is not tokenised to find out
-)
+# A prompt longer than that many letters a position can't fit: it is not tokenised to find out.
+MOST_LETTERS_A_TOKEN = 64
+# What one event may ask of the model: counted and not timed, or a busy machine would refuse what an idle one takes.
+MOST_WORK = 500_000_000_000  # multiply-adds of long passes: about ten seconds on two cores
+MOST_READS = 3000 * 24 * 512  # prompt tokens read by all passes over one token: 3,000 answers to a prompt as trained
 
 Question = TypeVar("Question", bound=BaseModel)
 
@@ -46,8 +49,8 @@ def model_of(models: Mapping[str, LoadedModel], name: Any) -> LoadedModel:
     return loaded
 
 
-def prompt_ids_of(loaded: LoadedModel, prompt: Any) -> list[int]:
-    """Token ids of what is in the box."""
+def prompt_ids_of(loaded: LoadedModel, prompt: Any, num_answers: int = 1, answer_tokens: int = 1) -> list[int]:
+    """Token ids of what is in the box, where so many answers to it are not too much."""
     prompt, room = text_of(prompt), loaded.model.config.max_positions
     if len(prompt) > MOST_LETTERS_A_TOKEN * room:
         raise RequestError(say("page.request.too_many_letters", count=len(prompt), model=loaded.name))
@@ -55,7 +58,15 @@ def prompt_ids_of(loaded: LoadedModel, prompt: Any) -> list[int]:
     if len(ids) > room - 1:
         facts = {"count": len(ids), "model": loaded.name, "most": room - 1}
         raise RequestError(say("page.request.too_many_tokens", **facts))
+    if len(ids) * num_answers * answer_tokens > MOST_READS:
+        facts = {"count": len(ids), "answers": num_answers, "most": MOST_READS // (num_answers * answer_tokens)}
+        raise RequestError(say("page.request.too_many_answers", **facts))
     return ids
+
+
+def affordable(asked: int, work: Callable[[int], float], most: float = MOST_WORK) -> int:
+    """The largest number up to `asked` whose work is at most `most`; more must be more work."""
+    return bisect_right(range(1, asked + 1), most, key=work)
 
 
 def text_of(prompt: Any) -> str:
@@ -132,8 +143,9 @@ def _answered(handler: Callable) -> Callable:
 
 
 def types_of(function: Callable, count: int | None = None) -> TypeAdapter:
-    """What its arguments, or its first `count`, must be by its type hints."""
-    hints = [each.annotation for each in signature(function).parameters.values()][:count]
+    """What its arguments, or its first `count`, must be by its type hints. What is given by name only is our own."""
+    arguments = signature(function).parameters.values()
+    hints = [each.annotation for each in arguments if each.kind is not Parameter.KEYWORD_ONLY][:count]
     return TypeAdapter(tuple[*(Any if hint is Parameter.empty else hint for hint in hints)])
 
 

@@ -20,7 +20,7 @@ from playground.words import say
 
 FORMAT = "recorded run of the decoding playground"
 MOST_STEPS, MOST_TOKENS = 4096, 300_000  # of a file: larger ones are no recording of this page
-LARGEST_FILE = 128 * 1024**2  # characters
+LARGEST_FILE = 16 * 1024**2  # characters: four times the longest run of this page
 
 
 def _wrong(name: str, **facts: Any) -> PydanticCustomError:

@@ -4,7 +4,8 @@ import base64
 import secrets
 import sys
 import threading
-from dataclasses import asdict, dataclass, field
+import time
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +15,8 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 from playground.models.text import LoadedModel
+
+SHOWN_SECONDS = 200.0  # a page speaks every minute; one that is not in sight, every second
 
 
 @dataclass(frozen=True)
@@ -45,33 +48,110 @@ class Run:
         if self.own_vocabulary:
             texts += [*self.labels, *self.token_bytes]
         cache_bytes = self.cache.allocated_bytes if self.cache else 0
-        return self.trace.num_bytes + cache_bytes + sum(map(sys.getsizeof, texts))
+        return self.trace.logits.nbytes + cache_bytes + sum(map(sys.getsizeof, texts))
+
+    def afresh(self) -> "Run":
+        """The same, without what has been worked out from the logits: their order alone weighs twice as much."""
+        return replace(self, trace=self.trace.afresh())
 
 
 class RunStore:
-    """The latest runs of all visitors, oldest out first: bounded in number and in bytes."""
+    """The latest runs of all visitors, bounded in number and in bytes.
 
-    def __init__(self, most_runs: int = 200, most_bytes: int = 256 * 1024**2) -> None:
-        self.most_runs = most_runs
-        self.most_bytes = most_bytes
+    What is too much goes from the visitor who holds most, the oldest first. Only when nobody has more than one do those
+    go who have been away longest; a run that a page shows, and that visitor's newest, stay even then.
+    """
+
+    def __init__(
+        self,
+        most_runs: int = 500,
+        most_bytes: int = 160 * 1024**2,
+        most_open_bytes: int = 768 * 1024**2,  # with those that pages show
+        most_file_bytes: int = 64 * 1024**2,  # read from files: in a room of their own
+    ) -> None:
+        self.most_runs, self.most_bytes = most_runs, most_bytes
+        self.most_open_bytes, self.most_file_bytes = most_open_bytes, most_file_bytes
         self._runs: dict[str, Run] = {}
+        self._owners: dict[str, str] = {}  # visitors, by run
+        self._held: dict[str, list[str]] = {}  # runs, by visitor; who asked last comes last, and so do the newest runs
+        self._shown: dict[str, tuple[str, float]] = {}  # by visitor: the run on his page, and when that was said
+        self._files: dict[str, Run] = {}
         self._lock = threading.Lock()
 
-    def put(self, run: Run, replaces: str | None = None) -> None:
+    def put(self, run: Run, visitor: str = "", replaces: str | None = None) -> None:
         """`replaces`: a run that nobody can ask for any more."""
         with self._lock:
-            self._runs.pop(replaces, None)
-            self._runs[run.id] = run
-            total = sum(kept.num_bytes for kept in self._runs.values())
-            while len(self._runs) > 1 and (len(self._runs) > self.most_runs or total > self.most_bytes):
-                total -= self._runs.pop(next(iter(self._runs))).num_bytes
+            self._drop(replaces)
+            self._runs[run.id], self._owners[run.id] = run.afresh(), visitor
+            self._held[visitor] = [*self._held.pop(visitor, []), run.id]
+            while (victim := self._victim(run.id)) is not None:
+                self._drop(victim)
+
+    def put_file(self, run: Run) -> None:
+        with self._lock:
+            self._files[run.id] = run.afresh()
+            while len(self._files) > 1 and self._bytes(self._files) > self.most_file_bytes:
+                self._files.pop(next(iter(self._files)))
 
     def get(self, run_id: str) -> Run | None:
         with self._lock:
-            return self._runs.get(run_id)
+            run = self._runs.get(run_id) or self._files.get(run_id)
+            self._asked(run_id)
+            return run and run.afresh()
+
+    def show(self, run_id: str) -> dict[str, bool]:
+        """A page says every minute that it shows this run, and hears whether it is still here."""
+        with self._lock:
+            visitor = self._owners.get(run_id)
+            if visitor is not None:
+                self._shown[visitor] = (run_id, time.monotonic())
+                self._asked(run_id)
+            return {"kept": visitor is not None or run_id in self._files}
 
     def __len__(self) -> int:
         return len(self._runs)
+
+    @staticmethod
+    def _bytes(runs: dict[str, Run]) -> int:
+        return sum(run.num_bytes for run in runs.values())
+
+    def _asked(self, run_id: str) -> None:
+        visitor = self._owners.get(run_id)
+        if visitor is not None:
+            self._held[visitor] = self._held.pop(visitor)
+
+    def _drop(self, run_id: str | None) -> None:
+        if self._runs.pop(run_id, None) is None:
+            return
+        visitor = self._owners.pop(run_id)
+        self._held[visitor].remove(run_id)
+        if not self._held[visitor]:
+            del self._held[visitor]
+            self._shown.pop(visitor, None)
+
+    def _victim(self, newest: str) -> str | None:
+        """The run that goes next; None: all have room."""
+        total = self._bytes(self._runs)
+        if len(self._runs) <= self.most_runs and total <= self.most_bytes:
+            return None
+        shown = self._shown_now()
+        spare = {
+            visitor: [run_id for run_id in held[:-1] if run_id != shown.get(visitor)]
+            for visitor, held in self._held.items()
+        }
+        most = max(spare, key=lambda visitor: self._bytes({each: self._runs[each] for each in spare[visitor]}))
+        if spare[most]:
+            return spare[most][0]
+        rooms = total <= self.most_open_bytes
+        away = [
+            held[0] for visitor, held in self._held.items() if held[0] != newest and not (rooms and visitor in shown)
+        ]
+        return away[0] if away else None
+
+    def _shown_now(self) -> dict[str, str]:
+        """By visitor, of pages that spoke a moment ago."""
+        now = time.monotonic()
+        return {visitor: run_id for visitor, (run_id, at) in self._shown.items() if now - at < SHOWN_SECONDS}
 
 
 # ---- to the browser

@@ -9,7 +9,9 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from playground.page.guard import Door, Guard
 from playground.page.link_preview import LinkPreview
+from playground.page.unheard import Unheard
 from playground.words import catalogue, say
 
 PACKAGE = Path(__file__).parents[1]
@@ -24,8 +26,9 @@ def scripts() -> dict[str, Path]:
     return files | {"plotly.min.js": PLOTLY}
 
 
-def app_options(title: str, description: str) -> dict:
-    """For `launch(app_kwargs=...)`: the routes of the scripts, a title, and all compressed that gains by it."""
+def app_options(title: str, description: str, door: Door) -> dict:
+    """For `launch(app_kwargs=...)`: the routes of the scripts, a guard in front of all routes, a title, and all
+    compressed that gains by it."""
     files = scripts()
     said = {key: text for key, text in catalogue().items() if not key.startswith(SAID_BY_PYTHON_ONLY)}
 
@@ -39,7 +42,12 @@ def app_options(title: str, description: str) -> dict:
         return JSONResponse(said, headers=FRESH)
 
     routes = [Route("/scripts/{name:path}", send), Route("/words/en.json", send_words)]
-    middleware = [Middleware(GZipMiddleware), Middleware(LinkPreview, title=title, description=description)]
+    middleware = [
+        Middleware(Guard, door=door),
+        Middleware(Unheard),
+        Middleware(GZipMiddleware),
+        Middleware(LinkPreview, title=title, description=description),
+    ]
     return {"routes": routes, "middleware": middleware}
 
 

@@ -75,6 +75,13 @@ class Visitor:
             return fault_of(error.args[0])
         return fault_of(job["problem"]) if job["state"] == "failed" else None
 
+    def answers(self, event: dict, given: list) -> list:
+        """All that comes back, as JSON."""
+        if not event["queue"]:
+            return [self.client.call(event["id"], *given)[1]]
+        status, answer = self.client.join(event["id"], *given)
+        return list(messages(self.client.listen())) if status == 200 else [answer]
+
     def can_go_on(self) -> bool:
         """Presses Generate. The run that it gave is asked about later."""
         generate = next(each for each in self.events if len(each["inputs"]) == 4 and each["queue"])
@@ -125,6 +132,31 @@ def nothing_is_logged(
     yield
     said = "".join(capfd.readouterr()) + caplog.text
     assert "Traceback" not in said, said[-4000:]
+
+
+# Gradio takes such a dict, where a handler returns it, for a change of the component: here, of its script.
+UPDATE = {"__type__": "update", "js_on_load": "alert(1)", "value": 1}
+
+
+def holds_the_update(answer: Any) -> bool:
+    if isinstance(answer, dict):
+        return "js_on_load" in answer or any(map(holds_the_update, answer.values()))
+    return isinstance(answer, list) and any(map(holds_the_update, answer))
+
+
+def test_no_output_is_built_from_what_a_visitor_sends(visitor: Visitor):
+    """A preset handed a visitor's dict back, and so a script to whoever opened a link to that visit."""
+    assert holds_the_update([{"value": [UPDATE]}])
+    tried = 0
+    for event in visitor.own_events:
+        good = visitor.good(event)
+        for place, value in enumerate(good):
+            inside = [value | UPDATE] if isinstance(value, dict) else []
+            for planted in (UPDATE, [UPDATE], *inside):
+                answers = visitor.answers(event, [*good[:place], planted, *good[place + 1 :]])
+                assert answers and not holds_the_update(answers), (event["id"], place)
+                tried += 1
+    assert tried > 50
 
 
 def test_handlers_and_jobs(visitor: Visitor):

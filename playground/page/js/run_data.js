@@ -9,6 +9,8 @@ import { node, say } from "./svg.js";
  * @typedef {{ labels: string[], token_bytes: string[], trained_length?: number }} Vocabulary
  */
 
+const MINUTE = 60_000; // milliseconds
+
 /** Of each model by its name. @type {Map<string, Vocabulary>} */
 const vocabularies = new Map();
 
@@ -19,6 +21,7 @@ export function mount(element, api) {
   let complete = null; // the run whose logits are here
   const status = node("p.note.run-words", { role: "status" }, element);
   const jobs = statusFollower(status, { buttons: ["#generate"], running: "" }); // tokens.js says how it goes
+  setInterval(() => keepShown(api), MINUTE);
 
   return {
     async update(value) {
@@ -35,6 +38,12 @@ export function mount(element, api) {
       if (value.logits) element.dataset.complete = value.id;
     },
   };
+}
+
+/** The server keeps the run that an open page shows, however many others there are. @param {import("./types.js").PanelApi} api */
+async function keepShown({ server, store }) {
+  const shown = store.get().run?.id;
+  if (shown) await server.show(shown).catch(() => {}); // the server is away: there is nothing to keep
 }
 
 /** All pictures turn to this run; a complete one is shown at its most open step, one of another model at no layer of its own.

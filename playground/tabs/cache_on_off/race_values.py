@@ -9,9 +9,17 @@ from playground.engine.work import run_multiply_adds, times_read_again
 from playground.models.text import LoadedModel
 from playground.page.panel import figure_json
 from playground.page.recording import TICK_SECONDS
-from playground.page.requests import model_of, new_tokens, prompt_ids_of, sampling_params
+from playground.page.requests import (
+    RequestError,
+    affordable,
+    model_of,
+    new_tokens,
+    prompt_ids_of,
+    sampling_params,
+)
 from playground.tabs.cache_on_off.figures import cumulative_figure, step_times_figure
 from playground.tabs.cache_on_off.race import OFF, ON, RaceResult, RaceTick, SideResult, race
+from playground.words import say
 
 
 def raced(
@@ -19,11 +27,22 @@ def raced(
 ) -> Iterator[dict | None]:
     """A comparison as it goes: for race.js, and for compare.js of the first tab."""
     loaded, params, count = model_of(models, model_name), sampling_params(controls), new_tokens(controls)
-    prompt_ids = prompt_ids_of(loaded, prompt)
+    prompt_ids = raced_ids(loaded, prompt, count)
     ticks = race(loaded, prompt_ids, params, count, past_stop=bool(past_stop))
     about = {"model": loaded.name, "prompt": prompt}
     for value in race_values(loaded, prompt_ids, count, ticks):
         yield value and about | value
+
+
+def raced_ids(loaded: LoadedModel, prompt: Any, count: int) -> list[int]:
+    """Of the prompt, where `count` new tokens are not too much without a cache; else RequestError says how many are."""
+    prompt_ids, config = prompt_ids_of(loaded, prompt), loaded.model.config
+    length = len(prompt_ids)
+    count = min(count, config.max_positions - length + 1)
+    most = affordable(count, lambda num_new: run_multiply_adds(config, length, num_new, cached=False).total)
+    if most < count:
+        raise RequestError(say("cache_on_off.race.too_long", tokens=length, count=count, most=most))
+    return prompt_ids
 
 
 def race_values(

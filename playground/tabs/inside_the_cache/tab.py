@@ -5,10 +5,12 @@ from typing import Any
 
 import gradio as gr
 
+from playground.engine.work import tokens_fed_without_cache
 from playground.page.bar import Page
 from playground.page.lesson import Section, read_lesson
 from playground.page.line import Progress, Work, in_steps
 from playground.page.panel import figure_json, panel, plot_panel
+from playground.page.requests import RequestError
 from playground.tabs.inside_the_cache.attention import attention_weights
 from playground.tabs.inside_the_cache.attention_values import (
     MATRIX_ROWS,
@@ -26,6 +28,7 @@ from playground.tabs.inside_the_cache.reads import count_reads
 from playground.tabs.inside_the_cache.reads_values import classifier_value, heads_value, training_value
 from playground.words import say
 
+MOST_ROWS = 600_000  # of keys looked at for the reads: about ten seconds; the longest answer of this page has 500,000
 NOTHING = ""  # for a picture that this text is too short for; None would leave the one before it
 
 
@@ -140,6 +143,10 @@ def _reads_section(page: Page, words: dict[str, Section]) -> None:
 
 
 def reads_pictures(text: Text) -> Work:
+    num_rows = tokens_fed_without_cache(len(text.prompt_ids), len(text.answer_ids))  # each pass looks at all of them
+    if num_rows > MOST_ROWS:
+        facts = {"prompt": len(text.prompt_ids), "answer": len(text.answer_ids)}
+        raise RequestError(say("inside_the_cache.problem.too_many_reads", **facts))
     counting = count_reads(text.loaded.model, text.prompt_ids, text.answer_ids)
     counts = yield from in_steps(counting, of=len(text.answer_ids))  # the whole answer is fed again
     yield figure_json(reads_figure(counts, len(text.prompt_ids))), None, None, None

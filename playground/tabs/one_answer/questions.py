@@ -63,7 +63,7 @@ def read_setups() -> dict[str, dict[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("questions.toml").read_text(encoding="utf-8"))
 
 
-def answer_question(models: Mapping[str, LoadedModel], runs: RunStore, question: Any) -> Work:
+def answer_question(models: Mapping[str, LoadedModel], runs: RunStore, question: Any, *, visitor: str = "") -> Work:
     """Values for the card, model, prompt, controls and run."""
     key = checked(CardQuestion, question).key
     if key not in FINDINGS:
@@ -71,7 +71,7 @@ def answer_question(models: Mapping[str, LoadedModel], runs: RunStore, question:
     setup = read_setups()[key]
     name = setup["model"] if setup["model"] in models else next(iter(models))
     controls = DEFAULTS | ALL_OFF | setup["settings"]
-    run = yield from in_steps(record_run(models, runs, name, setup["prompt"], controls))
+    run = yield from in_steps(record_run(models, runs, name, setup["prompt"], controls, visitor=visitor))
     found = FINDINGS[key](Asked(models[name], runs.get(run["id"]).trace, sampling_params(controls)))
     figure = figure_json(found.figure) if found.figure else None
     card = {"question": key, "facts": found.facts, "rows": found.rows, "figure": figure}

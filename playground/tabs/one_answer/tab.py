@@ -78,7 +78,7 @@ class ForkQuestion(BaseModel):
     replace: bool = False  # nobody can ask for the run any more
 
 
-def branch(models: Mapping[str, LoadedModel], runs: RunStore, question: Any) -> Work:
+def branch(models: Mapping[str, LoadedModel], runs: RunStore, question: Any, *, visitor: str = "") -> Work:
     """For live.js and fork.js: the run that goes on from a recorded one."""
     asked = checked(ForkQuestion, question)
     run, params = kept_run(runs, asked.run), sampling_params(asked.params)
@@ -93,7 +93,7 @@ def branch(models: Mapping[str, LoadedModel], runs: RunStore, question: Any) -> 
     except (TypeError, ValueError) as error:
         raise RequestError(say("one_answer.branch.problem", reason=str(error))) from None
     made = Run.of(loaded, run.prompt, new.trace, params, run.max_new_tokens, cache=new.cache)
-    runs.put(made, replaces=run.id if asked.replace else None)
+    runs.put(made, visitor, replaces=run.id if asked.replace else None)
     known = asked.shared + (asked.forced_id is not None)  # steps whose logits the browser has
     return payload(made, known, shared=known, num_reused=new.num_reused, num_fed=new.num_fed)
 
@@ -147,7 +147,7 @@ def page_function(page: Page, name: str) -> Callable[[Any], dict]:
 
     def reopen(text: str) -> dict:
         run = from_json(text)
-        runs.put(run)
+        runs.put_file(run)
         on_page = run.model_name in page.models
         return payload(run, labels=run.labels, token_bytes=run.token_bytes, on_page=on_page)
 

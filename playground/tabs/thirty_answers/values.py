@@ -23,7 +23,15 @@ from playground.page.requests import (
 )
 from playground.page.spreadsheet import csv_text
 from playground.tabs.thirty_answers.among_others import AmongOthers, among_others
-from playground.tabs.thirty_answers.answers import NUM_ANSWERS, TEXT, TOKENS, AnswerRequest, AnswerSet, sampling
+from playground.tabs.thirty_answers.answers import (
+    ANSWER_TOKENS,
+    NUM_ANSWERS,
+    TEXT,
+    TOKENS,
+    AnswerRequest,
+    AnswerSet,
+    sampling,
+)
 from playground.tabs.thirty_answers.batch_work import batch_work
 from playground.tabs.thirty_answers.curve import POOL, VALUES, CurvePool, curve_request
 from playground.tabs.thirty_answers.figures import agreement_figure, axis_places, distinct_figure, narrow_axes
@@ -109,7 +117,7 @@ def curve_values(
         raise RequestError(say("thirty_answers.curve.no_such_knob", knobs=", ".join(VALUES)))
     prompts = [prompt, *([second] if text_of(second).strip() else [])]
     for each in prompts:
-        prompt_ids_of(loaded, each)
+        prompt_ids_of(loaded, each, POOL * len(VALUES[knob]) * len(prompts), ANSWER_TOKENS)
     for rows in (NUM_ANSWERS, POOL):
         start, pools = time.perf_counter(), []
         for each in dict.fromkeys(prompts):
@@ -144,7 +152,7 @@ def agreement_values(
     """For agreement.js: how many are sampled, then the comparison."""
     loaded, start = model_of(models, model_name), time.perf_counter()
     request = AnswerRequest(prompt, (sampling_params(controls),), max(SIZES))
-    prompt_ids_of(loaded, prompt)
+    prompt_ids_of(loaded, prompt, request.num_answers, request.max_new_tokens)
     [sampled] = yield from in_steps(sampling(loaded, request), request.num_answers)
     yield Progress(request.num_answers, request.num_answers)  # short work passes, also now
     agreement = predicted_vs_observed(sampled)
