@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: run test scripts bench train clean
+.PHONY: run test scripts bench soak train clean
 
 run: .venv/page
 	$(BIN)/python app.py $(FLAGS)
@@ -19,6 +19,10 @@ scripts: node_modules/.installed
 
 bench: .venv/test
 	$(BIN)/python -m benchmarks $(FLAGS)
+
+# Ten minutes of a hundred students at one server.
+soak: .venv/test
+	$(BIN)/python -m benchmarks.class_load
 
 train: .venv/page
 	$(BIN)/pip install --quiet -r training/requirements.txt
