@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN = .venv/bin
 
-.PHONY: run test scripts bench train lock audit memory clean
+.PHONY: run test scripts bench soak train lock audit memory clean
 
 run: .venv/page
 	$(BIN)/python app.py $(FLAGS)
@@ -23,6 +23,10 @@ bench: .venv/test
 # What 400 sessions, and 100 that nobody listens to, leave in the server's memory.
 memory: .venv/test
 	$(BIN)/python -m benchmarks.memory $(FLAGS)
+
+# Ten minutes of a hundred students at one server.
+soak: .venv/test
+	$(BIN)/python -m benchmarks.class_load
 
 train: .venv/page
 	$(BIN)/pip install --quiet -r training/requirements.txt

@@ -4,6 +4,7 @@ import inspect
 import json
 from collections.abc import Callable
 from dataclasses import fields
+from functools import partial
 from typing import Any
 
 import gradio as gr
@@ -12,7 +13,7 @@ import pandas as pd
 from playground.engine.params import SamplingParams
 from playground.models.tables import steps_table
 from playground.page.bar import Page
-from playground.page.jobs import visitor_of
+from playground.page.jobs import has_left, visitor_of
 from playground.page.line import Work, in_steps
 from playground.page.recording import record_run
 from playground.page.requests import (
@@ -110,7 +111,8 @@ def endpoint(page: Page, work: Callable[..., Work], long: bool) -> Callable:
             given["visitor"] = visitor
         made = work(params, **given) if settings else work(**given)
         with readable_errors():
-            return await page.jobs.line.result(made, visitor, long=long)
+            left = partial(has_left, request)
+            return await page.jobs.line.result(made, visitor, long=long, left=left)
 
     call.__name__, call.__doc__ = work.__name__, work.__doc__
     call.__signature__ = inspect.Signature([asked_by, *plain, *settings], return_annotation=dict)

@@ -7,6 +7,7 @@ from playground.api import add_endpoints
 from playground.models.text import LoadedModel
 from playground.page.bar import build_bar
 from playground.page.guard import Door
+from playground.page.jobs import spare_gradio
 from playground.page.requests import check_handlers
 from playground.page.serving import app_options, style_sheet
 from playground.tabs.cache_on_off.tab import race_tab
@@ -33,6 +34,7 @@ def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
             cache_tab(page)
         add_endpoints(page)
     check_handlers(demo)
+    spare_gradio(demo)
     return demo
 
 

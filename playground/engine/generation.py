@@ -10,12 +10,14 @@ import torch
 from torch import Tensor
 
 from playground.engine.arguments import whole_number, whole_numbers
+from playground.engine.cache_kinds import NoCache
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import ContextFullError, check_room
 from playground.engine.params import SamplingParams
 from playground.engine.sampling import Distribution, Distributions, NoTokenError, draw_uniforms
 from playground.words import say
 
+PIECE_TOKENS = 256
 STOP_TOKEN, LENGTH, CONTEXT_FULL = "stop token", "length", "context full"
 
 # One's own step between the model and the stages: the text so far and its logits (V,) in, logits (V,) out.
@@ -173,6 +175,14 @@ def feed_unseen(
     with torch.inference_mode():
         logits = model(unseen, cache, last_only=True)[:, -1].float()
     return logits.clone(), unseen.numel()  # a tensor like any other again
+
+
+def feed_in_pieces(model: Decoder, text: list[int], cache: KVCache) -> Iterator[None]:
+    """Feeds all of a long text but its last piece: between two pieces others may use the model."""
+    cache.keep_common(text)
+    while len(text) - cache.position > PIECE_TOKENS and not isinstance(cache.layers[0], NoCache):
+        feed_unseen(model, [text[: cache.position + PIECE_TOKENS]], cache, cache.told)
+        yield
 
 
 def processed(processors: Sequence[LogitsProcessor], texts: list[list[int]], logits: Tensor) -> Tensor:

@@ -45,6 +45,10 @@ class KVCache:
     def position(self) -> int:
         return self.layers[0].seen if self.layers else 0
 
+    def places(self, num_new: int) -> slice:
+        """The positions of the next `num_new` tokens."""
+        return slice(self.position, self.position + num_new)
+
     @property
     def max_length(self) -> int | None:
         """Tokens that it can take in; None: as many as come."""

@@ -71,7 +71,7 @@ def rotary_tables(config: ModelConfig) -> tuple[Tensor, Tensor]:
 
 
 def rotate(heads: Tensor, cos: Tensor, signed_sin: Tensor) -> Tensor:
-    """Turns each pair (i, i + D/2) by its position's angle. heads (B, any, T, D); tables (T, D)."""
+    """Turns each pair (i, i + D/2) by its position's angle. heads (B, any, T, D); tables (T, D) or (B, 1, T, D)."""
     first, second = heads.chunk(2, -1)  # the minus that one of them needs is already in the table
     return torch.addcmul(heads * cos, torch.cat((second, first), -1), signed_sin)
 
@@ -106,7 +106,7 @@ class Attention(nn.Module):
         queries, keys = rotate(turned, *rotary).split_with_sizes([config.num_heads, config.num_kv_heads], 1)
         keys, values, positions = cache.update(keys, values)  # (B, KV, S, D), (S,)
         mask = cache.mask(positions, num_new) if config.causal else None
-        if mask is not None:
+        if mask is not None and num_new > 1:  # that of one token, (S,) or a row of the batch each, fits as it is
             mask = mask.to(x.device).repeat(config.num_heads // config.num_kv_heads, 1)  # (G*T, S)
         # The G query heads of a group stand one below the other as G*T rows: they read the same keys, none is copied.
         queries = queries.reshape(batch, config.num_kv_heads, -1, config.head_dim)  # (B, KV, G*T, D)
@@ -191,10 +191,10 @@ class Transformer(nn.Module):
         except (AttributeError, ValueError, IndexError, RuntimeError) as error:
             last = self.config.vocab_size - 1
             raise ValueError(say("engine.model.token_ids", last=last, value=shown(token_ids))) from error
-        start = cache.position
         check_room(self.config, cache, num_new)
-        rotary = self.cos[start : start + num_new], self.signed_sin[start : start + num_new]
         with cache.one_pass(token_ids):
+            places = cache.places(num_new)
+            rotary = self.cos[places], self.signed_sin[places]
             for layer, (block, kept) in enumerate(zip(self.blocks, cache.layers, strict=True)):
                 x = block.forward(x, rotary, kept, layer)
         if last_only:

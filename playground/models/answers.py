@@ -6,7 +6,8 @@ from math import prod
 from typing import TypeVar
 
 from playground.engine.arguments import whole_number
-from playground.engine.generation import STOP_TOKEN, Decoder, LogitsProcessor
+from playground.engine.generation import STOP_TOKEN, Decoder, LogitsProcessor, Request, feed_in_pieces
+from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.models.rows import RowsStep, answer_rows, generate_rows
 from playground.models.tokenizer import Tokenizer
@@ -51,7 +52,11 @@ def write_answers(
     token_ids: list[list[int]] = [[] for _ in rows]
     token_probs: list[list[float]] = [[] for _ in rows]
     model_probability, reasons, done = [1.0] * len(rows), [""] * len(rows), 0
-    for step in generate_rows(model, prompt_ids, rows, None, max_new_tokens, stop_ids, True, logits_processors):
+    cache = KVCache.of(model)
+    text, _ = Request.checked(model, prompt_ids, settings[0], max_new_tokens).begin(model, cache)
+    for _ in feed_in_pieces(model, text, cache):
+        yield done
+    for step in generate_rows(model, text, rows, cache, max_new_tokens, stop_ids, True, logits_processors):
         pairs = zip(step.rows, step.token_ids, *_choice_probs(step), step.stop_reasons, strict=True)
         for row, token_id, prob, model_prob, reason in pairs:
             token_probs[row].append(prob)

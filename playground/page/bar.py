@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from playground.models.text import LoadedModel
 from playground.page.controls import controls_panel
 from playground.page.jobs import QUIET, Jobs
 from playground.page.panel import panel
-from playground.page.recording import record_run
+from playground.page.recording import Recorder
 from playground.page.requests import Text, model_of
 from playground.page.runs import RunStore
 from playground.words import say
@@ -66,8 +65,9 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
     model_name.input(on_chosen_model, [model_name, prompt], prompt, queue=False, **QUIET)
     taken = example.chosen(on_example, example, prompt, queue=False, **QUIET)
     page = Page(models, model_name, prompt, controls, run, runs, Jobs())
+    record = Recorder(models, runs).record
     for begins in ([start.click, prompt.submit], taken.success):
-        page.jobs.on(begins, partial(record_run, models, runs), page.request, run, name="generate")
+        page.jobs.on(begins, record, page.request, run, name="generate", joins=True)
     page.jobs.stop(stop)
     return page
 

@@ -4,16 +4,19 @@ What a panel hears, under "job" in its value: {"number", "state"}, the state bei
 "progress", if known), then one of done, stopped, failed (with "problem", one sentence). jobs.js says it in words.
 """
 
+import inspect
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
-from inspect import signature
+from importlib.util import find_spec
 from typing import Any
 
 import gradio as gr
+from gradio.context import LocalContext
 from gradio.events import Dependency
 from pydantic import TypeAdapter
 
-from playground.page.line import Line, Work
+from playground.page.line import DONE, STOPPED, Line, Work
 from playground.page.requests import checked_values, types_of
 
 # What comes in is checked here and not by Gradio's components, whose errors are tracebacks and not sentences.
@@ -41,6 +44,7 @@ class Jobs:
         *,
         name: str,
         long: bool = False,
+        joins: bool = False,
         asks: bool = False,
         told: int = 1,
         js: str | None = None,
@@ -51,7 +55,8 @@ class Jobs:
 
         The first output, or as many as `told` says, are panels that hear of the job. Work yields a dict for the first,
         or a tuple with a value for each output, None for those that stay. asks: the first input is a panel that has put
-        "number" into its question. js: a function that the page calls when the event happens.
+        "number" into its question. joins: it goes on together with others that do. js: a function that the page calls
+        when the event happens.
         """
         inputs = list(inputs) if isinstance(inputs, Sequence) else [inputs]
         outputs = list(outputs) if isinstance(outputs, Sequence) else [outputs]
@@ -62,10 +67,15 @@ class Jobs:
             given, number = (values, question.get("number")) if asks else (values[:-1], values[-1])
             visitor = visitor_of(request)
             made = _made(work, types, given, visitor)
-            news = self.line.told(made, visitor, _number(number), name, long)
+            news = self.line.told(made, visitor, _number(number), name, long, joins)
+            said = [None] * told
             try:
                 async for job, payload in news:
                     values = list(payload) if isinstance(payload, tuple) else [payload, *[None] * (len(outputs) - 1)]
+                    said = [old if new is None else new for old, new in zip(said, values[:told], strict=True)]
+                    if job["state"] in (DONE, STOPPED):
+                        # The page draws once a frame: of two values that come closer together it hears the second.
+                        values[:told] = said
                     values[:told] = [{**(each or {}), "job": job} for each in values[:told]]
                     sent = [_enclosed(*pair) for pair in zip(outputs, values, strict=True)]
                     yield sent[0] if len(sent) == 1 else tuple(sent)
@@ -98,9 +108,17 @@ class Jobs:
         return button.click(on_stop, self._number, None, js=_NEWEST, queue=False, **QUIET)
 
 
+def spare_gradio(demo: gr.Blocks) -> None:
+    """What Gradio looks up again for every value that it sends, and what takes longer than the value, it finds here."""
+    for kind in {type(block) for block in demo.blocks.values()}:
+        kind.__init__.__signature__ = inspect.signature(kind.__init__)  # for a new session: of each component
+    if find_spec("matplotlib") is None:
+        sys.modules.setdefault("matplotlib", None)  # "not there", without a look at the disk
+
+
 def _made(work: Callable[..., Work], types: TypeAdapter, values: Sequence[Any], visitor: str) -> Work:
     """The work, not begun: what is wrong with the request is found in the line too."""
-    own = {"visitor": visitor} if "visitor" in signature(work).parameters else {}  # what it keeps is his
+    own = {"visitor": visitor} if "visitor" in inspect.signature(work).parameters else {}  # what it keeps is his
     return (yield from work(*checked_values(types, values), **own))
 
 
@@ -117,6 +135,14 @@ def _enclosed(output: gr.components.Component, value: Any) -> Any:
 
 def visitor_of(request: gr.Request) -> str:
     return request.session_hash or "nobody"
+
+
+def has_left(request: gr.Request) -> bool:
+    """Has the tab been closed that asked for this event? Gradio ends a generator then, and no other handler."""
+    blocks = LocalContext.blocks.get()
+    running = [event for events in blocks._queue.active_jobs if events for event in events] if blocks else []
+    own = [event for event in running if event.session_hash == request.session_hash]
+    return bool(own) and not any(event.alive for event in own)
 
 
 def _number(value: Any) -> int:

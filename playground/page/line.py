@@ -2,8 +2,10 @@
 
 Work is a plain generator. It yields what the page is to show meanwhile, `Progress`, or None where nothing is new, and
 returns what the page is to show at the end. Between two yields nobody else uses the model, so a step is timed
-undisturbed. One thread does all of it, a step at a time: torch
-never runs twice at once. Short work goes first; long work lets it pass every PIECE_SECONDS.
+undisturbed. One thread does all of it, a step at a time: torch never runs twice at once.
+
+Short work goes first, in the order of its arrival; long work lets it pass every PIECE_SECONDS. Work that joins goes
+together with others of its kind, a step each in turn, as soon as the first of them is next: see engine/batching.py.
 """
 
 import asyncio
@@ -24,8 +26,10 @@ from playground.words import say, sentence
 PIECE_SECONDS = 0.25  # a long job keeps the model for so long, then lets short ones pass
 LONGEST_REST = 3.0  # seconds: after so much short work a long job gets a piece, or a class would never let it end
 BEAT_SECONDS = 5.0  # a job speaks at least so often: Gradio notices a closed tab when there is something to send
+SETTLE_SECONDS = 0.05  # what is new waits so long for what is newer, or for the end: sending costs more than a step
 LOOK_SECONDS = 1.0  # who waits far back looks so often how many are in front; the first few are told at once
 TOLD_AT_ONCE = 3
+TOGETHER = 16  # jobs that go on together; more gain little, and each would wait longer for its next step
 PLACES = 2  # of one visitor, for short work and for long
 MOST_JOBS = 400  # of everybody
 MOST_STOPS = 1000  # remembered; the oldest are forgotten
@@ -57,6 +61,8 @@ class Job:
     number: int  # the page counts its requests
     name: str = ""  # what it does: a visitor's newer job of that name takes the older one's place
     long: bool = False
+    joins: bool = False  # goes on together with others that do
+    turn: int = 0  # of those: when it had its last step
     state: str = QUEUED
     stopping: bool = False  # Stop was pressed, or nobody listens any more
     knows: bool = False  # the work has been told so
@@ -80,14 +86,14 @@ class Line:
         self._thread: threading.Thread | None = None
         self._current: Job | None = None
         self._since = self._last_long = 0.0  # when the current job got the model, and when a long one last had it
+        self._turns = 0  # steps of jobs that go on together
 
     async def told(
-        self, work: Work, visitor: str, number: int, name: str = "", long: bool = False
+        self, work: Work, visitor: str, number: int, name: str = "", long: bool = False, joins: bool = False
     ) -> AsyncIterator[tuple[dict, Any]]:
         """(job, payload) as it goes, the payload None where there is none. Closing this iterator ends the job.
 
-        At its end the job comes with all that the page is to show: what the work returned, and of what it yielded the
-        newest. The page draws once a frame: of two payloads that come closer together it hears only the second.
+        Each payload comes once; of several that are made in quick succession, what is newest in them.
         """
         loop, news = asyncio.get_running_loop(), asyncio.Event()
 
@@ -95,18 +101,15 @@ class Line:
             with suppress(RuntimeError):  # the server was closed
                 loop.call_soon_threadsafe(news.set)
 
-        job = Job(work, visitor, number, name, long, wake=wake)
+        job = Job(work, visitor, number, name, long, joins, wake=wake)
         self.enter(job)
-        beat, before, last, spoke_at = 0, None, None, loop.time()
+        beat, before, spoke_at = 0, None, loop.time()
         try:
             while True:
                 with self._changed:
                     news.clear()
                     said, payload, is_over = self._said(job), job.payload, job.is_over
                     job.payload = None
-                last = _merged(last, payload)
-                if is_over and job.state != FAILED:
-                    payload = last
                 if payload is not None or said != before:
                     spoke_at = loop.time()
                     yield {**said, "beat": beat}, payload
@@ -115,19 +118,29 @@ class Line:
                     return
                 with suppress(TimeoutError):
                     await asyncio.wait_for(news.wait(), LOOK_SECONDS)
+                settled = loop.time() + SETTLE_SECONDS
+                while not job.is_over and (rest := settled - loop.time()) > 0:
+                    news.clear()
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(news.wait(), rest)
                 if loop.time() - spoke_at > BEAT_SECONDS:
                     beat, before = beat + 1, None
         finally:
             self._end(job)
 
-    async def result(self, work: Work, visitor: str, name: str = "", long: bool = False) -> Any:
-        """What the work returned, or yielded last. Raises RequestError where it fails."""
+    async def result(
+        self, work: Work, visitor: str, name: str = "", long: bool = False, left: Callable[[], bool] = lambda: False
+    ) -> Any:
+        """What the work returned, or yielded last. Raises RequestError where it fails.
+
+        left: whether the visitor has gone away; then nobody waits for the result, and the work ends.
+        """
         last = None
         async with aclosing(self.told(work, visitor, 0, name, long)) as news:
             async for job, payload in news:
                 last = last if payload is None else payload
-                if job["state"] == FAILED:
-                    raise RequestError(job["problem"])
+                if job["state"] == FAILED or left():
+                    raise RequestError(job.get("problem", say("page.job.stopped")))
         return last
 
     def enter(self, job: Job) -> None:
@@ -217,19 +230,29 @@ class Line:
         told = next((job for job in self._jobs if job.stopping and not job.knows), None)
         if told is not None:  # it is quick to say so
             return told
-        if current is not None and (not current.long or now - self._since < PIECE_SECONDS):
+        if current is not None and current.long and now - self._since < PIECE_SECONDS:
             return current
-        if current is not None:
+        if current is not None and current.long:
             self._last_long = now
-        short = next((job for job in self._jobs if not job.long), None)
+        short = current if current and not (current.long or current.joins) else self._next_short()
         long = next((job for job in self._jobs if job.long), None)
-        self._since = now
-        if short is None:
+        if short is None or (long and now - self._last_long > LONGEST_REST and current is not short):
+            self._since = now
             return long
         if long is None:
             self._last_long = now
-            return short
-        return long if now - self._last_long > LONGEST_REST else short
+        return short
+
+    def _next_short(self) -> Job | None:
+        """The first that came or, if it joins, the one of those together whose last step is longest ago."""
+        first = next((job for job in self._jobs if not job.long), None)
+        if first is None or not first.joins:
+            return first
+        together = [job for job in self._jobs if job.joins][:TOGETHER]
+        job = min(together, key=lambda each: each.turn)
+        self._turns += 1
+        job.turn = self._turns
+        return job
 
     def _advance(self, job: Job, stop_now: bool) -> None:
         """One step of the work; what it says, or its end."""

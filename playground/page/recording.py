@@ -1,11 +1,12 @@
-"""One answer is written and recorded: the work behind Generate."""
+"""Answers are written and recorded: the work behind Generate."""
 
 import secrets
 import time
 from collections.abc import Generator, Mapping
+from contextlib import closing
 from typing import Any
 
-from playground.engine.generation import generate, timed
+from playground.engine.batching import Batch
 from playground.engine.kv_cache import KVCache
 from playground.engine.trace import Trace
 from playground.models.text import LoadedModel
@@ -14,6 +15,48 @@ from playground.page.requests import model_of, new_tokens, prompt_ids_of, sampli
 from playground.page.runs import Run, RunStore, payload
 
 TICK_SECONDS = 0.15  # a stream of single tokens would cost more than the model
+TICKS_A_SECOND = 10  # of all answers together: with many under way each is told of less often
+
+
+class Recorder:
+    """Writes answers; those that are under way at the same time go through the model together."""
+
+    def __init__(self, models: Mapping[str, LoadedModel], runs: RunStore) -> None:
+        self.models, self.runs = models, runs
+        self._batches = {name: Batch(loaded.model) for name, loaded in models.items()}
+
+    def record(
+        self, model_name: str, prompt: str, controls: dict | None, *, visitor: str = ""
+    ) -> Generator[dict | None, None, dict | None]:
+        """Yields the run as the browser takes it, every tick, and returns it with the logits of all steps.
+
+        What was written until it was stopped is a run as well. Returns None where not a token was written.
+        """
+        loaded, params, most = model_of(self.models, model_name), sampling_params(controls), new_tokens(controls)
+        prompt_ids, cache, batch = prompt_ids_of(loaded, prompt), KVCache.of(loaded.model), self._batches[model_name]
+        run_id, steps, seconds, shown_at = secrets.token_hex(8), [], [], time.perf_counter()
+
+        def run_so_far(**more: Any) -> Run:
+            return Run.of(loaded, prompt, Trace(steps, seconds), params, most, id=run_id, **more)
+
+        try:
+            with closing(batch.generate(prompt_ids, params, cache, most, loaded.stop_ids)) as writing:
+                for step, duration in writing:
+                    if step is not None:
+                        steps.append(step)
+                        seconds.append(duration)
+                    now, rest = time.perf_counter(), max(TICK_SECONDS, len(batch) / TICKS_A_SECOND)
+                    if steps and step.stop_reason is None and now - shown_at > rest:
+                        shown_at = now
+                        yield payload(run_so_far(), logits_from=None)
+                    else:
+                        yield None
+        except StoppedError:
+            if not steps:
+                return None
+        run = run_so_far(cache=cache)
+        self.runs.put(run, visitor)
+        return payload(run)
 
 
 def record_run(
@@ -25,29 +68,5 @@ def record_run(
     *,
     visitor: str = "",
 ) -> Generator[dict | None, None, dict | None]:
-    """Yields the run as the browser takes it, every tick, and returns it with the logits of all steps.
-
-    What was written until it was stopped is a run as well. Returns None where not a token was written.
-    """
-    loaded, params, most = model_of(models, model_name), sampling_params(controls), new_tokens(controls)
-    prompt_ids, cache = prompt_ids_of(loaded, prompt), KVCache.of(loaded.model)
-    run_id, steps, seconds, shown_at = secrets.token_hex(8), [], [], time.perf_counter()
-
-    def run_so_far(**more: Any) -> Run:
-        return Run.of(loaded, prompt, Trace(steps, seconds), params, most, id=run_id, **more)
-
-    try:
-        for step, duration in timed(generate(loaded.model, prompt_ids, params, cache, most, loaded.stop_ids)):
-            steps.append(step)
-            seconds.append(duration)
-            if step.stop_reason is None and time.perf_counter() - shown_at > TICK_SECONDS:
-                shown_at = time.perf_counter()
-                yield payload(run_so_far(), logits_from=None)
-            else:
-                yield None
-    except StoppedError:
-        if not steps:
-            return None
-    run = run_so_far(cache=cache)
-    runs.put(run, visitor)
-    return payload(run)
+    """One answer by itself."""
+    return Recorder(models, runs).record(model_name, prompt, controls, visitor=visitor)

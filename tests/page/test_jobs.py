@@ -10,10 +10,11 @@ import gradio as gr
 import pytest
 from http_client import Client, last_value, values
 
+from playground.engine.params import SamplingParams
 from playground.models.text import LoadedModel
 from playground.page import line as line_module
-from playground.page.jobs import Jobs
-from playground.page.recording import record_run
+from playground.page.jobs import Jobs, has_left, visitor_of
+from playground.page.recording import Recorder
 from playground.page.runs import RunStore, payload
 
 
@@ -37,17 +38,27 @@ def page(chat: LoadedModel) -> Iterator[SimpleNamespace]:
         finally:
             seen.ended.append(text)
 
-    record = partial(record_run, {chat.name: chat}, runs := RunStore())
+    def sections(picture: str):
+        yield None, {"picture": picture}
+        yield from work("sections", None)
+
+    async def plain(request: gr.Request, text: str):
+        left = partial(has_left, request)
+        return await jobs.line.result(work(text, None), visitor_of(request), left=left)
+
+    recorder = Recorder({chat.name: chat}, RunStore())
     with gr.Blocks() as demo:
         start, stop, text, settings, shown = gr.Button(), gr.Button(), gr.Textbox(), gr.HTML(), gr.HTML()
-        name, prompt, controls, run = gr.Textbox(), gr.Textbox(), gr.HTML(), gr.HTML()
+        name, prompt, controls, run, picture = gr.Textbox(), gr.Textbox(), gr.HTML(), gr.HTML(), gr.HTML()
         jobs = Jobs()
         jobs.on(start.click, work, [text, settings], shown, name="work")
         jobs.stop(stop)
-        jobs.on(start.click, record, [name, prompt, controls], run, name="generate")
+        jobs.on(start.click, recorder.record, [name, prompt, controls], run, name="generate", joins=True)
+        jobs.on(start.click, sections, text, [shown, picture], name="sections")
+        start.click(plain, text, shown, concurrency_limit=None)
     _app, url, _ = demo.launch(prevent_thread_lock=True, quiet=True, max_threads=200, _frontend=False)
-    seen.line, seen.runs = jobs.line, runs
-    seen.start, seen.stop, seen.record = demo.fns
+    seen.line, seen.runs = jobs.line, recorder.runs
+    seen.start, seen.stop, seen.record, seen.sections, seen.plain = demo.fns
     seen.new = lambda: Client(url)
     yield seen
     seen.gate.set()
@@ -129,6 +140,54 @@ def test_the_logits_of_a_run_leave_the_server_once(page: SimpleNamespace, chat: 
     value = last_value(client.listen())
     assert value["job"] == {"number": 2, "state": "done", "beat": value["job"]["beat"]}
     assert value == payload(page.runs.get(value["id"])) | {"job": value["job"]}
+
+
+def test_a_picture_that_stays_is_sent_once(page: SimpleNamespace):
+    client, picture = page.new(), "picture " * 100
+    client.join(page.sections, picture, 1)
+    stream = client.listen()
+    sent = ""
+    while picture not in sent:
+        sent += stream.readline().decode()
+    page.gate.set()
+    assert picture not in stream.read().decode(), "the work has ended, and its picture is on the page"
+
+
+def test_a_closed_tab_ends_a_plain_handler_too(page: SimpleNamespace, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(line_module, "BEAT_SECONDS", 0.2)
+    monkeypatch.setattr(line_module, "LOOK_SECONDS", 0.1)
+    client = page.new()
+    client.join(page.plain, "plain")
+    stream = client.listen()
+    assert page.running.wait(20)
+    client.leave(stream)
+    until(lambda: page.ended == ["plain"])
+    assert len(page.line) == 0
+
+
+def test_what_visitors_are_written_side_by_side_is_what_each_is_written_alone(page: SimpleNamespace, chat: LoadedModel):
+    """Long and short prompts, each with its own settings and seed."""
+    blocker = page.new()
+    blocker.join(page.start, "in front", None, 1)
+    assert page.running.wait(20)
+    asked = [
+        ("Hello", {"seed": 1, "temperature": 1.2}),
+        ("Tell me a story about a dragon and a cat who live in a house.", {"seed": 2, "top_p": 0.9}),
+        ("Name three animals.", {"temperature": 0}),
+        ("Why? " * 30, {"seed": 3, "repetition_penalty": 1.3}),
+    ]
+    clients = [page.new() for _ in asked]
+    streams = []
+    for client, (prompt, settings) in zip(clients, asked, strict=True):
+        client.join(page.record, chat.name, prompt, {**settings, "max_new_tokens": 40}, 1)
+        streams.append(values(client.listen()))
+        assert next(streams[-1])["job"]["state"] == "queued"
+    page.gate.set()
+    for stream, (prompt, settings) in zip(streams, asked, strict=True):
+        *_, value = stream
+        alone = chat.generate(prompt, SamplingParams(**settings), max_new_tokens=40)
+        assert value["token_ids"] == alone.token_ids and value["job"]["state"] == "done"
+        assert value["num_fed"] == alone.num_fed and value["cache_bytes"] == alone.cache_bytes
 
 
 def test_stop_is_ordered_by_the_server(page: SimpleNamespace):

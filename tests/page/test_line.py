@@ -91,14 +91,118 @@ def test_what_work_returns_is_told_once_with_its_end():
     assert [job["state"] for job, payload in news if payload == {"text": "ab"}] == ["done"]
 
 
-def test_outputs_that_work_has_said_before_are_told_again_at_its_end():
-    """The page draws once a frame: a value that came shortly before the end would be lost."""
+def test_what_work_yields_last_is_told_with_its_end_and_once():
+    """A section that only yields sent its last picture a second time when it ended."""
 
     def work():
         yield {"text": "a"}, None
-        return None, {"text": "b"}
+        yield None, {"text": "b"}
 
-    assert followed(Line(), work())[-1][1] == ({"text": "a"}, {"text": "b"})
+    news = followed(Line(), work())
+    assert news[-1][0]["state"] == "done" and news[-1][1] == ({"text": "a"}, {"text": "b"})
+    assert [payload for _, payload in news[:-1]] == [None] * (len(news) - 1)
+
+
+def test_what_was_told_before_the_end_is_not_told_again():
+    line, gate = Line(), Gate()
+
+    def work():
+        yield {"text": "a"}
+        yield from gate.work()
+
+    thread, news = in_background(line, work(), "me")
+    until(lambda: any(payload for _, payload in news))
+    gate.open.set()
+    thread.join(20)
+    assert [payload for _, payload in news if payload] == [{"text": "a"}] and news[-1][0]["state"] == "done"
+
+
+def test_work_that_joins_goes_on_together_a_step_each():
+    line, gate, order = Line(), Gate(), []
+
+    def steps(name: str):
+        for _ in range(3):
+            order.append(name)
+            yield None
+
+    threads = [in_background(line, gate.work(), "first")[0]]
+    assert gate.began.wait(20)
+    for name in "abc":
+        threads.append(in_background(line, steps(name), name, joins=True)[0])
+        until(lambda: len(line) == len(threads))
+    gate.open.set()
+    for thread in threads:
+        thread.join(20)
+    assert "".join(order) == "abcabcabc"
+
+
+def test_who_came_before_goes_before_those_who_join():
+    """a begins; what b asked for does not join and goes first when a has ended; c, who joins, went with a."""
+    line, gate, order = Line(), Gate(), []
+
+    def steps(name: str, count: int):
+        for _ in range(count):
+            order.append(name)
+            yield None
+
+    threads = [in_background(line, gate.work(), "first")[0]]
+    assert gate.began.wait(20)
+    for name, joins, count in (("a", True, 2), ("b", False, 2), ("c", True, 4), ("d", False, 1)):
+        threads.append(in_background(line, steps(name, count), name, joins=joins)[0])
+        until(lambda: len(line) == len(threads))
+    gate.open.set()
+    for thread in threads:
+        thread.join(20)
+    assert "".join(order) == "acacbbccd"
+
+
+def test_who_comes_late_joins_at_the_next_step():
+    line, order, hold, begun = Line(), [], threading.Event(), threading.Event()
+
+    def early():
+        for step in range(4):
+            order.append("early")
+            if step == 1:
+                begun.set()
+                assert hold.wait(20)
+            yield None
+
+    def late():
+        for _ in range(2):
+            order.append("late")
+            yield None
+
+    first, _ = in_background(line, early(), "one", joins=True)
+    assert begun.wait(20)
+    second, _ = in_background(line, late(), "two", joins=True)
+    until(lambda: len(line) == 2)
+    hold.set()
+    first.join(20), second.join(20)
+    assert order == ["early", "early", "late", "early", "late", "early"]
+
+
+def test_a_long_job_gets_a_piece_also_while_many_go_on_together(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(line_module, "LONGEST_REST", 0.05)
+    monkeypatch.setattr(line_module, "PIECE_SECONDS", 0.0)
+    line, order = Line(), []
+
+    def steps(name: str, count: int):
+        for _ in range(count):
+            order.append(name)
+            threading.Event().wait(0.005)
+            yield None
+
+    gate = Gate()
+    threads = [in_background(line, gate.work(), "first")[0]]
+    assert gate.began.wait(20)
+    for name, options in (("a", {"joins": True}), ("b", {"joins": True}), ("L", {"long": True})):
+        threads.append(in_background(line, steps(name, 60), name, **options)[0])
+        until(lambda: len(line) == len(threads))
+    gate.open.set()
+    for thread in threads:
+        thread.join(20)
+    together = "".join(order).rstrip("L")
+    assert 3 <= together.count("L") <= 20
 
 
 def test_who_waits_is_told_at_once_how_many_are_in_front():
