@@ -1,111 +1,136 @@
-// Every token pass of both runs as an area on one scale: a row is a step, a column a position of the text. Without a
-// cache each row begins at the left again, a triangle on top of the prompt's block; with it a row is one cell, a line.
+// What a run computes, as an area: a row is a step, a column is a position of the text, and a cell is drawn where the
+// model computes that token in that step. With the cache a thin staircase, without it everything up to the edge.
 
 import { linearScale } from "../../page/js/axis.js";
-import { SIDES } from "../../page/js/comparison.js";
 import { count } from "../../page/js/numbers.js";
-import { node, pool, say, set, svg } from "../../page/js/svg.js";
+import { pool, say, set, svg } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
-import { sum } from "./race_sides.js";
 
-/** @typedef {ReturnType<typeof buildSide>} SideView */
+/**
+ * @typedef {object} Work
+ * @property {number} promptLength  tokens
+ * @property {number[]} fedWith  tokens that went through the model at each step, with the cache
+ * @property {number[]} fedWithout  the same without it
+ * @property {number} [numSteps]  of the whole run, while it is not complete
+ * @property {number | null} [step]  outlined in both halves, from 0
+ *
+ * @typedef {{ left: number, top: number, width: number, height: number }} Box
+ */
 
-const EDGE = { left: 8, right: 8, top: 6, bottom: 34 };
+export const GAP = 24; // pixels between the two halves
+const LABEL = 26; // pixels for the words under a half
+const ROOMY = 170; // a picture at least this high has words beside its numbers
+const MOST_OF_HEIGHT = 0.22; // a row is not higher than this part of its half, however few steps there are
 
-/** @param {HTMLElement} element @returns {import("../../page/js/types.js").Panel} */
-export function mount(element) {
-  const empty = node("p.empty-note", {}, element, words.say("cache_on_off.work.empty"));
-  const holder = node("div.work", {}, element);
-  const sides = { on: buildSide(holder, "on"), off: buildSide(holder, "off") };
-  const legend = node("p.note.work-legend", {}, element);
-  for (const key of ["fresh", "again", "stored"]) {
-    const entry = node("span", {}, legend);
-    node(/** @type {any} */ (`span.swatch.swatch-${key}`), {}, entry);
-    entry.append(` ${words.say(`cache_on_off.work.legend.${key}`)}`);
-  }
-
+/** The picture of the newest race. @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
+export function mount(element, api) {
+  const picture = svg("svg", {}, element);
   return {
     reads: ["race"],
     draw({ race }) {
-      empty.hidden = Boolean(race);
-      holder.hidden = legend.hidden = !race;
-      if (!race) return;
-      const width = Math.floor(sides.on.box.clientWidth);
-      if (!width) return; // the replay goes on while another tab is looked at
-      const height = Math.max(150, Math.min(320, Math.round(width * 0.75)));
-      for (const side of SIDES) drawSide(sides[side], race, side, width, height);
+      picture.toggleAttribute("hidden", !race);
+      if (!race || !api.width) return;
+      const { sides, prompt_length: promptLength, max_new: numSteps } = race.value;
+      const [fedWith, fedWithout] = [sides.on.fed.slice(0, race.done.on), sides.off.fed.slice(0, race.done.off)];
+      const height = Math.max(150, Math.min(320, Math.round(api.width * 0.38)));
+      drawWork(picture, { promptLength, fedWith, fedWithout, numSteps }, { width: api.width, height });
     },
   };
 }
 
-/** @param {Element} parent @param {"on" | "off"} side */
-function buildSide(parent, side) {
-  const box = node("figure.work-side", {}, parent);
-  const caption = node("figcaption", {}, box);
-  const number = node(/** @type {any} */ (`span.key-number.work-number.is-${side}`), {}, caption, "0");
-  node("span.work-words", {}, caption, words.say(`cache_on_off.work.passes.${side}`));
-  const picture = svg("svg", { role: "img" }, box);
-  return {
-    box,
-    number,
-    picture,
-    stored: svg("path.work-stored", {}, picture),
-    fresh: svg("g", {}, picture),
-    again: svg("g", {}, picture),
-    axis: svg("text.axis", { "text-anchor": "start" }, picture),
-    end: svg("text.axis", { "text-anchor": "end" }, picture),
-    words: svg("text.work-inside", { "text-anchor": "middle" }, picture),
-  };
+/** What is fed without a cache: at every step the whole text so far. @param {number} promptLength @param {number} numSteps */
+export function fedWithoutCache(promptLength, numSteps) {
+  return Array.from({ length: numSteps }, (_, step) => promptLength + step);
 }
 
 /**
- * Where each row of a side begins. Step n ends at position P + n: what it was fed reaches back from there, and what it
- * read from the cache fills the rest. @param {number} prompt tokens @param {number[]} fed
+ * Draws both halves into an <svg>, the cache on the left and no cache on the right, on the same scale. It may be called
+ * again with other numbers or another size; the elements are made once.
+ * @param {Element} picture @param {Work} work @param {{ width: number, height: number }} size  in pixels
  */
-export function rowsOf(prompt, fed) {
-  return fed.map((count, step) => {
-    const end = prompt + step;
-    return { start: end - count, newest: step ? end - 1 : end - count, end };
+export function drawWork(picture, work, { width, height }) {
+  const { promptLength, fedWith, fedWithout } = work;
+  const numSteps = Math.max(work.numSteps ?? 0, fedWith.length, fedWithout.length, 1);
+  const counts = { with: sum(fedWith), without: sum(fedWithout) };
+  const spoken = words.say("cache_on_off.work.spoken", { ...counts, prompt: promptLength, steps: numSteps });
+  set(picture, { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spoken });
+  const half = (width - GAP) / 2;
+  const isRoomy = height >= ROOMY;
+  const box = { top: 1, width: half, height: height - 2 - (isRoomy ? LABEL : 0) };
+  const views = pool(picture, 2, (place) => buildHalf(place ? "off" : "on"));
+  [fedWith, fedWithout].forEach((fed, place) => {
+    const given = { promptLength, fed, numSteps, step: work.step ?? null, isRoomy };
+    drawHalf(views[place], given, { ...box, left: place * (half + GAP) });
   });
 }
 
-/** Rows of keys and values that a side only read again, or computed again. @param {"on" | "off"} side @param {number} prompt @param {number[]} fed */
-export function repeatedRows(side, prompt, fed) {
-  return sum(rowsOf(prompt, fed).map(({ start }, step) => (side === "on" ? start : step ? fed[step] - 1 : 0)));
+/** The children of a half, in the order in which they are painted. @param {"on" | "off"} side */
+function buildHalf(side) {
+  const half = svg("g", { "data-side": side });
+  svg("path.work-edge", {}, half);
+  svg(/** @type {any} */ (`path.work-${side}`), {}, half);
+  svg("rect.work-step", {}, half);
+  svg(/** @type {any} */ (`text.work-number.work-number-${side}`), {}, half);
+  svg(/** @type {any} */ (`text.work-words.work-number-${side}`), {}, half, words.say("cache_on_off.work.processed"));
+  svg("text.axis", { "text-anchor": "start" }, half);
+  svg("text.axis", { "text-anchor": "end" }, half);
+  return half;
 }
 
-/** @param {SideView} view @param {import("../../page/js/types.js").Race} race @param {"on" | "off"} side @param {number} width @param {number} height */
-function drawSide(view, { value, done }, side, width, height) {
-  const { prompt_length: prompt, max_new: most } = value;
-  const made = done[side];
-  const fed = value.sides[side].fed.slice(0, made);
-  const x = linearScale([0, prompt + most], [EDGE.left, width - EDGE.right]);
-  const y = linearScale([0, most], [EDGE.top, height - EDGE.bottom]);
-  set(view.picture, { width, height, "aria-label": words.say(`cache_on_off.work.picture.${side}`, { made }) });
-  say(view.number, count(sum(fed)));
-  drawCells(view, rowsOf(prompt, fed), x, y);
-  const rows = repeatedRows(side, prompt, fed);
-  set(view.words, { x: x(0.5 * prompt + 0.25 * most), y: (y(0) + y(most)) / 2 });
-  const fits = rows && y(made) - y(0) > 60;
-  say(view.words, fits ? words.say(`cache_on_off.work.repeated.${side}`, { rows }) : "");
-  set(view.axis, { x: x(0), y: height - 10 });
-  say(view.axis, words.say("cache_on_off.work.prompt", { prompt }));
-  set(view.end, { x: width - EDGE.right, y: height - 10 });
-  say(view.end, words.say("cache_on_off.work.step", { made, most }));
-}
-
-/** @param {SideView} view @param {ReturnType<typeof rowsOf>} rows @param {import("../../page/js/axis.js").Scale} x @param {import("../../page/js/axis.js").Scale} y */
-function drawCells(view, rows, x, y) {
-  const row = y(1) - y(0);
-  const cell = Math.max(2.5, x(1) - x(0));
-  const thick = Math.max(row * (row > 4 ? 0.86 : 1), 1);
-  const fresh = pool(view.fresh, rows.length, () => svg("rect.work-fresh"));
-  const again = pool(view.again, rows.length, () => svg("rect.work-again"));
-  for (const [step, { start, newest, end }] of rows.entries()) {
-    const wide = step ? cell : x(end) - x(newest);
-    set(fresh[step], { x: x(newest), y: y(step), width: wide, height: Math.max(thick, step ? 2 : 3) });
-    set(again[step], { x: x(start), y: y(step), width: x(newest) - x(start), height: thick });
+/**
+ * @param {Element} half
+ * @param {{ promptLength: number, fed: number[], numSteps: number, step: number | null, isRoomy: boolean }} given
+ * @param {Box} box
+ */
+function drawHalf(half, { promptLength, fed, numSteps, step, isRoomy }, box) {
+  const [edge, cells, cursor, number, caption, prompt, end] = half.children;
+  const { left, top, width, height } = box;
+  const { x, y, thick } = scales(promptLength, numSteps, box);
+  const rows = rowsOf(promptLength, fed);
+  set(edge, { d: `M${left} ${top}V${top + height}H${left + width}M${x(promptLength)} ${top}V${top + height}` });
+  set(cells, { d: rows.map((row, place) => cellsOf(row, x, y(place), thick)).join("") });
+  const row = step === null ? undefined : rows[step];
+  cursor.toggleAttribute("hidden", !row);
+  if (row && step !== null) {
+    const wide = Math.max(x(row.end) - x(row.start), 4);
+    set(cursor, { x: x(row.start) - 2, y: y(step) - 2, width: wide + 4, height: thick + 4 });
   }
-  const edge = rows.map(({ start }, step) => `L${x(start).toFixed(1)},${y(step).toFixed(1)}V${y(step + 1).toFixed(1)}`);
-  set(view.stored, { d: rows.length ? `M${x(0)},${y(0)}${edge.join("")}L${x(0)},${y(rows.length)}Z` : null });
+  const text = count(sum(fed));
+  const size = Math.max(18, Math.min(44, 0.24 * height, (0.7 * width) / (0.62 * text.length)));
+  const foot = top + height - 10;
+  set(number, { x: left + 10, y: isRoomy ? foot - 24 : foot, "font-size": size.toFixed(1) });
+  say(number, text);
+  for (const part of [caption, prompt, end]) part.toggleAttribute("hidden", !isRoomy);
+  set(caption, { x: left + 10, y: foot });
+  set(prompt, { x: left, y: top + height + 20 });
+  say(prompt, words.say("cache_on_off.work.prompt", { prompt: promptLength }));
+  end.toggleAttribute("hidden", !isRoomy || width < 330);
+  set(end, { x: left + width, y: top + height + 20 });
+  say(end, words.say("cache_on_off.work.position", { position: promptLength + numSteps - 1 }));
 }
+
+/** @param {number} promptLength @param {number} numSteps @param {Box} box */
+function scales(promptLength, numSteps, { left, top, width, height }) {
+  const each = Math.min(height / numSteps, MOST_OF_HEIGHT * height);
+  return {
+    x: linearScale([0, promptLength + numSteps - 1], [left, left + width]),
+    y: linearScale([0, numSteps], [top, top + numSteps * each]),
+    thick: Math.max(each > 4 ? 0.84 * each : each, 1),
+  };
+}
+
+/** The positions that each step computes: step n ends at position P + n, and what was fed reaches back from there.
+ * @param {number} promptLength @param {number[]} fed */
+export function rowsOf(promptLength, fed) {
+  return fed.map((numFed, step) => ({ start: promptLength + step - numFed, end: promptLength + step }));
+}
+
+/** One row of a path. A cell of a long text would be thinner than what can be seen.
+ * @param {{ start: number, end: number }} row @param {(value: number) => number} x @param {number} top @param {number} thick */
+function cellsOf({ start, end }, x, top, thick) {
+  const wide = Math.max(x(end) - x(start), 2.5);
+  return `M${(x(end) - wide).toFixed(1)} ${top.toFixed(1)}h${wide.toFixed(1)}v${thick.toFixed(1)}h${(-wide).toFixed(1)}z`;
+}
+
+/** @param {number[]} values */
+const sum = (values) => values.reduce((total, each) => total + each, 0);
