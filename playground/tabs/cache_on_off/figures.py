@@ -16,8 +16,8 @@ from playground.words import say
 
 ON_LINE = {"color": "var(--kept)", "width": 3}
 OFF_LINE = {"color": "var(--off)", "width": 3, "dash": "dash"}
+ABOUT_ONE = 1.2  # a measured ratio nearer to 1 is not told from it
 DTYPE_COLOURS = {"float32": "var(--kept)", "float16": "var(--value)", "bfloat16": "var(--key)"}
-SMALLEST_GAP = 1e-8  # a log axis has no 0; equal logits are drawn here
 
 
 def step_times_figure(on_seconds: Sequence[float], off_seconds: Sequence[float]) -> go.Figure:
@@ -34,7 +34,7 @@ def cumulative_figure(
     figure = go.Figure(_both(on, off))
     figure.update_layout(_axes("token", "since", **_titled("since_title")))
     if pays_from is not None:
-        figure.add_vline(pays_from + 1, line={"color": "var(--accent)", "dash": "dot", "width": 2})
+        figure.add_vline(pays_from + 1, line={"color": "var(--ink)", "dash": "dot", "width": 2})
         figure.add_annotation(
             x=pays_from + 1,
             y=0.98,
@@ -43,7 +43,7 @@ def cumulative_figure(
             showarrow=False,
             xanchor="left" if pays_from < len(on) / 2 else "right",
             xshift=6 if pays_from < len(on) / 2 else -6,
-            font={"color": "var(--accent)"},
+            font={"color": "var(--ink)", "size": 18},
         )
     return figure
 
@@ -68,7 +68,7 @@ def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_leng
             x=[str(length) for length in answer_lengths],
             y=[str(length) for length in prompt_lengths],
             z=[[None if ratio is None else log10(max(ratio, 1)) for ratio in row] for row in ratios],
-            text=[["" if ratio is None else decimals(ratio, 1) for ratio in row] for row in ratios],
+            text=[["" if ratio is None else spelled_ratio(ratio, name) for ratio in row] for row in ratios],
             texttemplate="%{text}",
             hovertemplate=hover,
             colorscale=[[0, "var(--panel)"], [1, "var(--pale)"]],
@@ -88,6 +88,13 @@ def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_leng
     )
     figure.update_yaxes(type="category", showgrid=False, automargin=True)
     return figure
+
+
+def spelled_ratio(ratio: float, name: str) -> str:
+    """Clocks are not so exact that a ratio near 1 is more than that."""
+    if name == "time_ratio" and 1 / ABOUT_ONE < ratio < ABOUT_ONE:
+        return say("cache_on_off.figure.about_one")
+    return decimals(ratio, 1)
 
 
 @dataclass(frozen=True)
@@ -134,13 +141,14 @@ class GapLine:
 
 
 def gaps_figure(lines: Sequence[GapLine]) -> go.Figure:
-    """Largest logit gap of each step, and the lead of the best token: one below twice the gap can be turned over."""
+    """Largest logit gap of each step, and the lead of the top token: one below twice the gap can be overturned. A log
+    axis has no 0: where the logits are equal to the last bit there is no point."""
     figure = go.Figure()
     if lines:
         margins = lines[0].margins
         figure.add_scatter(
             x=list(range(1, len(margins) + 1)),
-            y=[max(margin, SMALLEST_GAP) for margin in margins],
+            y=[margin or None for margin in margins],
             name=say("cache_on_off.figure.lead", dtype=lines[0].dtype),
             mode="lines+markers",
             line={"color": "var(--muted)", "width": 1.5},
@@ -150,19 +158,20 @@ def gaps_figure(lines: Sequence[GapLine]) -> go.Figure:
         colour = DTYPE_COLOURS[line.dtype]
         figure.add_scatter(
             x=list(range(1, len(line.gaps) + 1)),
-            y=[max(gap, SMALLEST_GAP) for gap in line.gaps],
+            y=[gap or None for gap in line.gaps],
             name=say("cache_on_off.figure.gap", dtype=line.dtype),
-            mode="lines",
+            mode="lines+markers",
+            marker={"size": 5},
             line={"color": colour, "width": 3, "dash": "solid" if line.dtype == "float32" else "dash"},
         )
-        if line.first_difference is not None and line.first_difference < len(line.gaps):
-            step = line.first_difference
+        step = line.first_difference
+        if step is not None and step < len(line.gaps) and line.gaps[step]:
             figure.add_scatter(
                 x=[step + 1],
-                y=[max(line.gaps[step], SMALLEST_GAP)],
+                y=[line.gaps[step]],
                 mode="markers+text",
                 marker={"symbol": "x", "size": 14, "color": colour},
-                text=[say("cache_on_off.figure.part", dtype=line.dtype)],
+                text=[say("cache_on_off.figure.diverge", dtype=line.dtype)],
                 textposition="top center",
                 textfont={"color": colour},
                 showlegend=False,

@@ -130,18 +130,10 @@ def _measurement_part(page: Page, what: Measurement, lessons: dict[str, Section]
         gr.Markdown(f"## {title}", elem_classes="card-title")
         picture = plot_panel(elem_id=f"{what.key}-picture")
     with gr.Row(elem_classes="lessons"):
-        lesson_button = lesson_card(what.lesson, lessons[what.lesson])
+        lesson_card(what.lesson, lessons[what.lesson])
 
     outputs, measure = [status, picture], partial(what.measure, page)
-    page.jobs.on(
-        [start.click, lesson_button.click],
-        measure,
-        page.model_name,
-        outputs,
-        name=what.key,
-        long=True,
-        trigger_mode="multiple",
-    )
+    page.jobs.on(start.click, measure, page.model_name, outputs, name=what.key, long=True, trigger_mode="multiple")
     page.jobs.stop(stop, what.key)
     # Without a trigger: when the page is loaded and when another model is chosen.
     gr.on(None, what.shown, page.model_name, outputs, queue=False, **QUIET)

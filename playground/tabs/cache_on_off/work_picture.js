@@ -22,22 +22,6 @@ const LABEL = 26; // pixels for the words under a half
 const ROOMY = 170; // a picture at least this high has words beside its numbers
 const MOST_OF_HEIGHT = 0.22; // a row is not higher than this part of its half, however few steps there are
 
-/** The picture of the newest race. @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
-export function mount(element, api) {
-  const picture = svg("svg", {}, element);
-  return {
-    reads: ["race"],
-    draw({ race }) {
-      picture.toggleAttribute("hidden", !race);
-      if (!race || !api.width) return;
-      const { sides, prompt_length: promptLength, max_new: numSteps } = race.value;
-      const [fedWith, fedWithout] = [sides.on.fed.slice(0, race.done.on), sides.off.fed.slice(0, race.done.off)];
-      const height = Math.max(150, Math.min(320, Math.round(api.width * 0.38)));
-      drawWork(picture, { promptLength, fedWith, fedWithout, numSteps }, { width: api.width, height });
-    },
-  };
-}
-
 /** What is fed without a cache: at every step the whole text so far. @param {number} promptLength @param {number} numSteps */
 export function fedWithoutCache(promptLength, numSteps) {
   return Array.from({ length: numSteps }, (_, step) => promptLength + step);
