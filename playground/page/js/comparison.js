@@ -10,6 +10,7 @@ import * as words from "./words.js";
 
 export const SIDES = /** @type {const} */ (["on", "off"]);
 const CLEARLY = 1.1; // how many times as long the slower side takes in every repeat, to be called slower
+const ABOUT = 1.3; // and at most in any repeat, to be called equal
 const NAMES = [
   ["trillion", 1e12],
   ["billion", 1e9],
@@ -75,12 +76,12 @@ export function spelledRange([low, high]) {
 /**
  * What clocks allow to be said of two sides: neither is called faster where a repeat hardly shows it.
  * @param {[number, number]} range  of the ratio off / on, over the repeats
- * @returns {{ kind: "faster" | "slower" | "same", range: [number, number] }}
+ * @returns {{ kind: "faster" | "slower" | "same" | "unclear", range: [number, number] }}
  */
 export function timeFinding([low, high]) {
   if (low > CLEARLY) return { kind: "faster", range: [low, high] };
   if (high < 1 / CLEARLY) return { kind: "slower", range: [1 / high, 1 / low] };
-  return { kind: "same", range: [low, high] };
+  return { kind: low > 1 / ABOUT && high < ABOUT ? "same" : "unclear", range: [low, high] };
 }
 
 /** The three ratios that matter, each with what it is. @param {ComparisonResult} result @returns {[string, string][]} */

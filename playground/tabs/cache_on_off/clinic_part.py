@@ -15,7 +15,6 @@ from playground.models.text import LoadedModel
 from playground.page.bar import Page
 from playground.page.jobs import QUIET
 from playground.page.lesson import Section
-from playground.page.lesson_card import lesson_card
 from playground.page.line import StoppedError
 from playground.page.panel import figure_json, panel, plot_panel
 from playground.page.requests import RequestError, model_of, prompt_ids_of, sampling_params
@@ -63,8 +62,8 @@ def clinic_part(page: Page, lessons: dict[str, Section]) -> None:
             tests = [f"#clinic-{name}" for name in TESTS]
             status = panel("job_status", {"buttons": tests}, elem_id="clinic-status")
             evidence = panel("cache_on_off/clinic", elem_id="clinic-panel")
-    with gr.Row(elem_classes="lessons"):
-        lesson_card("K1", lessons["K1"])
+            lesson = lessons["K1"]
+            gr.Markdown(f"### {lesson.title}\n\n{lesson.text}", elem_classes="lesson")
     inputs = [*page.request, patient.fault, patient.hide, patient.case]
     for test, button in buttons.items():
         work = partial(examined, page.models, test)

@@ -49,21 +49,18 @@ def cumulative_figure(
 
 
 def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_lengths: Sequence[int]) -> go.Figure:
-    """Three tables in colour: how many times more tokens, multiply-adds and seconds the run without a cache takes."""
-    titles = {name: say(f"cache_on_off.figure.{name}") for name in ("token_ratio", "multiply_add_ratio", "time_ratio")}
-    figure = make_subplots(1, 3, subplot_titles=list(titles.values()), shared_yaxes=True, horizontal_spacing=0.03)
+    """Three tables in colour: how many times more tokens, multiply-adds and seconds the run without a cache takes.
+    Of what is not known there is no table, or no cell."""
+    names = [name for name in ("token_ratio", "multiply_add_ratio", "time_ratio") if frame[name].notna().any()]
+    titles = {name: say(f"cache_on_off.figure.{name}") for name in names}
+    figure = make_subplots(
+        1, len(names), subplot_titles=list(titles.values()), shared_yaxes=True, horizontal_spacing=0.03
+    )
     hover = say("cache_on_off.figure.cell", prompt="%{y}", answer="%{x}", ratio="%{text}") + "<extra></extra>"
-    by_lengths = frame.set_index(["prompt_length", "num_new"]) if len(frame) else None
+    by_lengths = frame.set_index(["prompt_length", "num_new"])
     for column, name in enumerate(titles, start=1):
-        ratios = [
-            [
-                float(by_lengths.loc[(prompt, answer), name])
-                if by_lengths is not None and (prompt, answer) in by_lengths.index
-                else None
-                for answer in answer_lengths
-            ]
-            for prompt in prompt_lengths
-        ]
+        known = by_lengths[name].dropna().to_dict()
+        ratios = [[known.get((prompt, answer)) for answer in answer_lengths] for prompt in prompt_lengths]
         figure.add_heatmap(
             x=[str(length) for length in answer_lengths],
             y=[str(length) for length in prompt_lengths],
@@ -82,7 +79,7 @@ def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_leng
             col=column,
         )
     figure.update_annotations(font={"size": 19})
-    figure.update_layout(style.layout("", say("cache_on_off.figure.prompt_tokens"), height=430, margin={"t": 44}))
+    figure.update_layout(_layout("", say("cache_on_off.figure.prompt_tokens"), height=430, margin={"t": 44}))
     figure.update_xaxes(
         title_text=say("cache_on_off.figure.new_tokens"), type="category", showgrid=False, automargin=True
     )
@@ -123,7 +120,7 @@ def first_token_figure(lines: Sequence[TimeLine]) -> go.Figure:
     for row, line in enumerate(lines, start=1):
         figure.add_trace(_end_to_end("off", line.off_seconds, OFF_LINE["color"]), row=row, col=1)
         figure.add_trace(_end_to_end("on", line.on_seconds, ON_LINE["color"]), row=row, col=1)
-    figure.update_layout(style.layout("", "", barmode="overlay", bargap=0.25, height=136 * rows + 60, margin={"t": 36}))
+    figure.update_layout(_layout("", "", barmode="overlay", bargap=0.25, height=136 * rows + 60, margin={"t": 36}))
     figure.update_xaxes(gridcolor="var(--grid)", zerolinecolor="var(--grid)", automargin=True)
     figure.update_yaxes(showgrid=False, automargin=True)
     figure.update_xaxes(title_text=say("cache_on_off.figure.end_to_end"), row=rows, col=1)
@@ -181,7 +178,11 @@ def gaps_figure(lines: Sequence[GapLine]) -> go.Figure:
 
 
 def _axes(x: str, y: str, **more) -> dict:
-    return style.layout(say(f"cache_on_off.figure.{x}"), say(f"cache_on_off.figure.{y}"), **more)
+    return _layout(say(f"cache_on_off.figure.{x}"), say(f"cache_on_off.figure.{y}"), **more)
+
+
+def _layout(*titles: str, **more) -> dict:
+    return style.layout(*titles, font={"size": 18}, hoverlabel={"font": {"size": 18}}, **more)
 
 
 def _both(on: Sequence[float], off: Sequence[float]) -> list[go.Scatter]:

@@ -103,7 +103,10 @@ export function mount(element, api) {
     const height = Math.round(Math.max(LOWEST, Math.min(HIGHEST, api.width * 0.26)));
     drawWork(view.picture, { ...work, numSteps: shown.max_new }, { width: api.width, height });
     view.replay.hidden = isRunning || !shown.result;
-    say(view.replay, words.say(`cache_on_off.race.${clock.playing ? "end_replay" : "replay"}`, { times: 1 / rate() }));
+    say(
+      view.replay,
+      words.say(`cache_on_off.race.${clock.playing ? "end_replay" : "replay"}`, { times: Math.round(1 / rate()) }),
+    );
   }
 
   view.replay.addEventListener("click", () => {

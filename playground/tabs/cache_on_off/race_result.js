@@ -6,7 +6,8 @@ import * as words from "../../page/js/words.js";
 
 /** @param {HTMLElement} element @returns {import("../../page/js/types.js").Panel} */
 export function mount(element) {
-  const stage = node("div.race-result", { hidden: "" }, element);
+  const empty = node("p.empty-note", {}, element, words.say("cache_on_off.race.no_numbers"));
+  const stage = node("div.race-result", {}, element);
   const table = comparison.comparisonTable(node("div.race-scroll", {}, stage), ".race-table");
   const texts = node("div.race-result-words", {}, stage);
   const why = node("p.race-why", {}, texts);
@@ -17,6 +18,7 @@ export function mount(element) {
     reads: ["race"],
     draw({ race }) {
       const result = race?.result;
+      empty.hidden = Boolean(result);
       stage.hidden = !result;
       if (!result) return;
       table.draw(comparison.rows(result));

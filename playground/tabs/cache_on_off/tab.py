@@ -23,6 +23,8 @@ def race_tab(page: Page) -> None:
     with gr.Tab(say("cache_on_off.tab"), id="race"), gr.Tabs(elem_id="race-parts"):
         with gr.Tab(say("cache_on_off.race.tab"), id="race-run"):
             _race_part(page)
+        with gr.Tab(say("cache_on_off.times.tab"), id="race-times"):
+            _times_part()
         with gr.Tab(say("cache_on_off.loop.tab"), id="race-loop"):
             _loop_part(lessons)
         with gr.Tab(say("cache_on_off.growth.tab"), id="race-growth"):
@@ -41,19 +43,15 @@ def _race_part(page: Page) -> None:
     with gr.Row(elem_classes="race-buttons"):
         texts = {name: say(f"cache_on_off.race.{name}") for name in ("bar", "course", "stop", "past_stop")}
         short = say("cache_on_off.race.short", count=SHORT_NEW)
-        start = gr.Button(short, variant="primary", elem_id="race-start", scale=0, min_width=300)
-        course = gr.Button(texts["course"], elem_id="race-course", scale=0, min_width=440)
-        own = gr.Button(texts["bar"], elem_id="race-bar", scale=0, min_width=300)
+        start = gr.Button(short, variant="primary", elem_id="race-start", scale=0, min_width=160)
+        course = gr.Button(texts["course"], elem_id="race-course", scale=0, min_width=160)
+        own = gr.Button(texts["bar"], elem_id="race-bar", scale=0, min_width=160)
         stop = gr.Button(texts["stop"], elem_id="race-stop", scale=0, min_width=90)
-        past_stop = gr.Checkbox(False, label=texts["past_stop"], elem_id="race-past", min_width=300, scale=0)
+        past_stop = gr.Checkbox(
+            False, label=texts["past_stop"], elem_id="race-past", min_width=160, scale=0, container=False
+        )
     with gr.Column(elem_classes="card race-area"):
         racers = panel("cache_on_off/race", elem_id="race-panel", events=["asked"])
-    with gr.Column(elem_classes="card race-outcome"):
-        panel("cache_on_off/race_result", elem_id="race-result")
-        with gr.Row(elem_classes="race-curves"):
-            panel("cache_on_off/curve", {"figure": "steps"}, elem_id="race-steps")
-            panel("cache_on_off/curve", {"figure": "sum"}, elem_id="race-sum")
-
     for trigger, work, inputs in (
         (start.click, raced_short, [*page.request, past_stop]),
         (own.click, raced, [*page.request, past_stop]),
@@ -64,6 +62,16 @@ def _race_part(page: Page) -> None:
     work = partial(raced_unasked, page.models)
     page.jobs.on(racers.asked, work, [racers, *page.request], racers, name="race", long=True, asks=True)
     page.jobs.stop(stop, "race")
+
+
+def _times_part() -> None:
+    """The numbers of the race, and where its time went."""
+    with gr.Column(elem_classes="card race-outcome"):
+        gr.Markdown(f"## {say('cache_on_off.times.title')}", elem_classes="card-title")
+        panel("cache_on_off/race_result", elem_id="race-result")
+        with gr.Row(elem_classes="race-curves"):
+            panel("cache_on_off/curve", {"figure": "steps"}, elem_id="race-steps")
+            panel("cache_on_off/curve", {"figure": "sum"}, elem_id="race-sum")
 
 
 def _loop_part(lessons: dict[str, Section]) -> None:

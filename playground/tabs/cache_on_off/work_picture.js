@@ -19,6 +19,7 @@ import * as words from "../../page/js/words.js";
 
 export const GAP = 24; // pixels between the two halves
 const LABEL = 26; // pixels for the words under a half
+const LETTER = 9; // pixels of a letter of those words, at most
 const ROOMY = 170; // a picture at least this high has words beside its numbers
 const MOST_OF_HEIGHT = 0.22; // a row is not higher than this part of its half, however few steps there are
 
@@ -54,6 +55,7 @@ function buildHalf(side) {
   svg("path.work-edge", {}, half);
   svg(/** @type {any} */ (`path.work-${side}`), {}, half);
   svg("rect.work-step", {}, half);
+  svg(/** @type {any} */ (`rect.work-plate-${side}`), { rx: 4 }, half);
   svg(/** @type {any} */ (`text.work-number.work-number-${side}`), {}, half);
   svg(/** @type {any} */ (`text.work-words.work-number-${side}`), {}, half, words.say("cache_on_off.work.processed"));
   svg("text.axis", { "text-anchor": "start" }, half);
@@ -67,7 +69,7 @@ function buildHalf(side) {
  * @param {Box} box
  */
 function drawHalf(half, { promptLength, fed, numSteps, step, isRoomy }, box) {
-  const [edge, cells, cursor, number, caption, prompt, end] = half.children;
+  const [edge, cells, cursor, plate, number, caption, prompt, end] = half.children;
   const { left, top, width, height } = box;
   const { x, y, thick } = scales(promptLength, numSteps, box);
   const rows = rowsOf(promptLength, fed);
@@ -82,8 +84,12 @@ function drawHalf(half, { promptLength, fed, numSteps, step, isRoomy }, box) {
   const text = count(sum(fed));
   const size = Math.max(18, Math.min(44, 0.24 * height, (0.7 * width) / (0.62 * text.length)));
   const foot = top + height - 10;
-  set(number, { x: left + 10, y: isRoomy ? foot - 24 : foot, "font-size": size.toFixed(1) });
+  const base = isRoomy ? foot - 26 : foot;
+  set(number, { x: left + 10, y: base, "font-size": size.toFixed(1) });
   say(number, text);
+  const letters = isRoomy ? (caption.textContent?.length ?? 0) : 0;
+  const wide = Math.max(0.62 * size * text.length, LETTER * letters) + 12; // a count is read on stripes and on nothing
+  set(plate, { x: left + 4, y: base - 0.8 * size - 4, width: wide, height: foot - base + 0.8 * size + 10 });
   for (const part of [caption, prompt, end]) part.toggleAttribute("hidden", !isRoomy);
   set(caption, { x: left + 10, y: foot });
   set(prompt, { x: left, y: top + height + 20 });

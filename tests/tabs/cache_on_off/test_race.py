@@ -31,7 +31,7 @@ from playground.engine.work import (
 )
 from playground.models.text import LoadedModel
 from playground.models.tokenizer import Tokenizer
-from playground.tabs.cache_on_off.figures import GapLine, gaps_figure, spelled_ratio
+from playground.tabs.cache_on_off.figures import GapLine, gaps_figure, spelled_ratio, sweep_figure
 from playground.tabs.cache_on_off.loop import LIT, loop_lines
 from playground.tabs.cache_on_off.race import (
     OFF,
@@ -48,6 +48,7 @@ from playground.tabs.cache_on_off.race_values import if_quick
 from playground.tabs.cache_on_off.sweep import (
     STORY,
     cells,
+    exact_cells,
     first_token_lengths,
     race_at_length,
     sweep_frame,
@@ -438,7 +439,13 @@ def test_equal_logits_have_no_point_in_the_chart():
 
 def test_a_sweep_row_ends_where_the_context_does(talker):
     result = race_result(race_at_length(talker, 300, 64, repeats=1))
-    assert [cell.num_new for cell in cells(talker, result, (1, 16, 64))] == [1, 16]
+    measured, exact = cells(talker, result, (1, 16, 64)), exact_cells(talker, 300, (1, 16, 64))
+    assert [cell.num_new for cell in measured] == [cell.num_new for cell in exact] == [1, 16]
+    assert [cell.token_ratio for cell in measured] == [cell.token_ratio for cell in exact]
+    figure = sweep_figure(sweep_frame(exact), [300], (1, 16, 64))  # what is exact is there before anything is measured
+    assert [table.text[0][1] for table in figure.data] == [spelled_ratio(300 * 16 / 315 + 120 / 315, "token_ratio")] + [
+        spelled_ratio(exact[1].multiply_add_ratio, "multiply_add_ratio")
+    ]
     assert sweep_lengths(talker) == [16, 64, 183, 256]
 
 
