@@ -127,6 +127,9 @@ def race_values(
     }
     shown_at = perf_counter()
     for tick in ticks:
+        if tick.repeat == WARM_UP:
+            yield None  # there is nothing to see yet, and it may be all there will be
+            continue
         if tick.repeat == 0:
             side = value["sides"][tick.side]
             side["token_ids"].append(tick.token_id)

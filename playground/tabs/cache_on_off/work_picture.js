@@ -21,6 +21,7 @@ export const GAP = 24; // pixels between the two halves
 const LABEL = 26; // pixels for the words under a half
 const LETTER = 9; // pixels of a letter of those words, at most
 const ROOMY = 170; // a picture at least this high has words beside its numbers
+const CAPTIONED = 190; // a half at least this wide has them
 const MOST_OF_HEIGHT = 0.22; // a row is not higher than this part of its half, however few steps there are
 
 /** What is fed without a cache: at every step the whole text so far. @param {number} promptLength @param {number} numSteps */
@@ -84,13 +85,14 @@ function drawHalf(half, { promptLength, fed, numSteps, step, isRoomy }, box) {
   const text = count(sum(fed));
   const size = Math.max(18, Math.min(44, 0.24 * height, (0.7 * width) / (0.62 * text.length)));
   const foot = top + height - 10;
-  const base = isRoomy ? foot - 26 : foot;
+  const letters = isRoomy && width > CAPTIONED ? (caption.textContent?.length ?? 0) : 0;
+  const base = letters ? foot - 26 : foot;
   set(number, { x: left + 10, y: base, "font-size": size.toFixed(1) });
   say(number, text);
-  const letters = isRoomy ? (caption.textContent?.length ?? 0) : 0;
   const wide = Math.max(0.62 * size * text.length, LETTER * letters) + 12; // a count is read on stripes and on nothing
   set(plate, { x: left + 4, y: base - 0.8 * size - 4, width: wide, height: foot - base + 0.8 * size + 10 });
-  for (const part of [caption, prompt, end]) part.toggleAttribute("hidden", !isRoomy);
+  caption.toggleAttribute("hidden", !letters);
+  prompt.toggleAttribute("hidden", !isRoomy);
   set(caption, { x: left + 10, y: foot });
   set(prompt, { x: left, y: top + height + 20 });
   say(prompt, words.say("cache_on_off.work.prompt", { prompt: promptLength }));
