@@ -40,7 +40,6 @@ NO_WORDS = {
     "model name": "an entry of /proc/cpuinfo",
     "case {}": "a seed",
     "top center": "a place, for Plotly",
-    "(prefers-reduced-motion: reduce)": "a media query",
     "False": "read by Gradio from the environment",
 }
 # Arguments and keys that take names and code, never words.

@@ -4,11 +4,6 @@ import gradio as gr
 
 from playground.page.lesson import Section
 
-# For an event of a lesson's button: shows the top of the tab's part, where the answer appears.
-TO_THE_TOP = (
-    "(...given) => { document.querySelector('#race-parts').scrollIntoView({ behavior: 'smooth' }); return given; }"
-)
-
 
 def lesson_card(key: str, section: Section) -> gr.Button | None:
     """Title and text of a lesson, and its button, returned for the tab to wire."""

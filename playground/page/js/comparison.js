@@ -9,36 +9,52 @@ import * as words from "./words.js";
 /** @typedef {{ key: string, name: string, on: string, off: string, ratio: string }} Row */
 
 export const SIDES = /** @type {const} */ (["on", "off"]);
+const CLEARLY = 1.1; // how many times as long the slower side takes in every repeat, to be called slower
+const ABOUT = 1.3; // and at most in any repeat, to be called equal
 const NAMES = [
   ["trillion", 1e12],
   ["billion", 1e9],
   ["million", 1e6],
 ];
 
-/** Whether the two texts are equal; where they are not, at which token they part and what can have done it. @param {ComparisonResult} result */
-export function verdict({ equal, new_tokens: count, first_difference: step, largest_gap: gap, gap_there, parted_by }) {
-  if (equal || step === null) return words.say("cache_on_off.comparison.equal", { count, gap });
-  const facts = { token: step + 1, gap, there: gap_there ?? 0 };
-  return words.say(`cache_on_off.comparison.parted.${parted_by ?? "unexplained"}`, facts);
+/** Whether the two texts are equal; where they are not, at which token they diverge and what can have done it. @param {ComparisonResult} result */
+export function verdict({ equal, new_tokens: count, first_difference: step, gap_there, diverged_by }) {
+  if (equal || step === null) return words.say("cache_on_off.comparison.equal", { count });
+  const facts = { token: step + 1, there: gap_there ?? 0 };
+  return words.say(`cache_on_off.comparison.diverged.${diverged_by ?? "unexplained"}`, facts);
 }
 
-/** Exact counts, then seconds. @param {ComparisonResult} result @returns {Row[]} */
+/** How far the logits of the two sides lie apart. @param {ComparisonResult} result */
+export function gapWords({ largest_gap: gap }) {
+  return words.say(`cache_on_off.comparison.${gap ? "gap" : "no_gap"}`, { gap });
+}
+
+/** Exact counts, then seconds with the range of their ratio over the repeats. @param {ComparisonResult} result @returns {Row[]} */
 export function rows(result) {
   const { on, off } = result.sides;
-  /** @param {string} key @param {(value: number) => string} spelled @param {number | null} one @param {number | null} other */
-  const measured = (key, spelled, one, other) => ({
+  const exact = (/** @type {"fed" | "multiply_adds"} */ key, /** @type {(value: number) => string} */ spelled) => ({
     ...row(key),
-    on: one === null ? "–" : spelled(one),
-    off: other === null ? "–" : spelled(other),
-    ratio: one && other ? numbers.ratio(other / one) : "–",
+    on: spelled(on[key]),
+    off: spelled(off[key]),
+    ratio: numbers.ratio(off[key] / on[key]),
   });
+  const timed = (/** @type {"first" | "later" | "total"} */ key) => {
+    const [one, other] = [on[`${key}_seconds`], off[`${key}_seconds`]];
+    const range = result.time_ranges[key];
+    return {
+      ...row(key),
+      on: one === null ? "–" : numbers.milliseconds(one),
+      off: other === null ? "–" : numbers.milliseconds(other),
+      ratio: range ? spelledRange(range) : "–",
+    };
+  };
   const { cache_tokens: tokens, cache_bytes: bytes, read_again: count } = result;
   return [
-    measured("fed", numbers.count, on.fed, off.fed),
-    measured("multiply_adds", large, on.multiply_adds, off.multiply_adds),
-    measured("first", numbers.milliseconds, on.first_seconds, off.first_seconds),
-    measured("later", numbers.milliseconds, on.later_seconds, off.later_seconds),
-    measured("total", numbers.milliseconds, on.total_seconds, off.total_seconds),
+    exact("fed", numbers.count),
+    exact("multiply_adds", large),
+    timed("first"),
+    timed("later"),
+    timed("total"),
     { ...row("cache"), on: words.say("cache_on_off.comparison.kept", { tokens, bytes }) },
     { ...row("again"), on: words.say("cache_on_off.comparison.read_again", { count }) },
   ];
@@ -51,13 +67,38 @@ function row(key) {
   return { key, name, on: "", off: off ? words.say(off) : "", ratio: "" };
 }
 
+/** "2.1–2.4 ×", or one number where both are spelled alike. @param {[number, number]} range */
+export function spelledRange([low, high]) {
+  if (numbers.ratio(low) === numbers.ratio(high)) return numbers.ratio(low);
+  return words.say("cache_on_off.comparison.range", { low, high });
+}
+
+/**
+ * What clocks allow to be said of two sides: neither is called faster where a repeat hardly shows it.
+ * @param {[number, number]} range  of the ratio off / on, over the repeats
+ * @returns {{ kind: "faster" | "slower" | "same" | "unclear", range: [number, number] }}
+ */
+export function timeFinding([low, high]) {
+  if (low > CLEARLY) return { kind: "faster", range: [low, high] };
+  if (high < 1 / CLEARLY) return { kind: "slower", range: [1 / high, 1 / low] };
+  return { kind: low > 1 / ABOUT && high < ABOUT ? "same" : "unclear", range: [low, high] };
+}
+
 /** The three ratios that matter, each with what it is. @param {ComparisonResult} result @returns {[string, string][]} */
-export function keyRatios({ sides: { on, off }, token_ratio, time_ratio }) {
+export function keyRatios({ sides: { on, off }, token_ratio, time_ranges, repeats }) {
+  const { kind, range } = timeFinding(time_ranges.total);
   return [
     [numbers.ratio(token_ratio), words.say("cache_on_off.comparison.fewer_tokens")],
     [numbers.ratio(off.multiply_adds / on.multiply_adds), words.say("cache_on_off.comparison.fewer_multiply_adds")],
-    [numbers.ratio(time_ratio), words.say("cache_on_off.comparison.faster")],
+    [spelledRange(range), words.say(`cache_on_off.comparison.time.${kind}`, { repeats })],
   ];
+}
+
+/** From which token on the cached side leads, where that is more than chance. @param {ComparisonResult} result */
+export function leadWords({ pays_from, repeats, new_tokens }) {
+  if (repeats < 2 || new_tokens < 2) return "";
+  if (pays_from === null) return words.say("cache_on_off.comparison.no_lead");
+  return words.say("cache_on_off.comparison.lead", { token: pays_from + 1, repeats });
 }
 
 /** What the formulas say of the tokens fed, and whether it came out. @param {ComparisonResult} result */
@@ -68,10 +109,10 @@ export function counted({ sides, expected, prompt_length, new_tokens }) {
 }
 
 /** Why so many times fewer tokens are not so many times fewer seconds, with the numbers of this run. @param {ComparisonResult} result */
-export function whyNotAsFast({ last_pass, token_ratio, time_ratio, num_weights }) {
+export function whyNotAsFast({ last_pass, token_ratio, num_weights }) {
   if (!last_pass) return words.say("cache_on_off.comparison.nothing_to_save");
   const { fed, times } = last_pass;
-  return words.say("cache_on_off.comparison.why", { token_ratio, time_ratio, fed, times, weights: num_weights });
+  return words.say("cache_on_off.comparison.why", { token_ratio, fed, times, weights: num_weights });
 }
 
 /** How far to trust the seconds; "" for a quiet run. @param {ComparisonResult} result */

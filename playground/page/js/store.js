@@ -30,7 +30,6 @@ let state = {
   branches: [],
   question: null,
   comparison: null,
-  speed: "auto",
   fork: null,
   job: null,
   reread: null,

@@ -125,25 +125,27 @@
  */
 
 /**
- * What came out of two runs, see result_facts in tabs/cache_on_off/race_values.py. A side's seconds are medians.
+ * What came out of two runs, see result_facts in tabs/cache_on_off/race_values.py. A side's seconds are those of one
+ * repeat, the one with the median total; ranges are over all repeats.
  * @typedef {object} ComparisonResult
  * @property {Record<"on" | "off", { fed: number, multiply_adds: number, first_seconds: number,
- *   later_seconds: number | null, total_seconds: number, seconds: number[] }>} sides
+ *   later_seconds: number | null, total_seconds: number, total_range: [number, number], seconds: number[] }>} sides
  * @property {Record<"on" | "off", number>} expected  tokens fed, by the formulas
  * @property {number} prompt_length
  * @property {number} new_tokens
  * @property {boolean} equal
- * @property {number | null} first_difference  the step where the texts part
+ * @property {number | null} first_difference  the step where the texts diverge
  * @property {number} largest_gap  between logits
- * @property {number | null} gap_there  at the step where the texts part
- * @property {"tie" | "sampling" | null} parted_by  how so small a gap did it
+ * @property {number | null} gap_there  at the step where the texts diverge
+ * @property {"tie" | "sampling" | null} diverged_by  how so small a gap did it
  * @property {number} token_ratio
  * @property {number} time_ratio
+ * @property {{ first: [number, number], later: [number, number] | null, total: [number, number] }} time_ranges  off / on
  * @property {number} repeats
  * @property {number | null} spread  how far the repeats lie apart, as a part of their median
  * @property {boolean} noisy
  * @property {string} machine
- * @property {number | null} pays_from
+ * @property {number | null} pays_from  the step from which the cached side is clearly ahead
  * @property {number} cache_tokens
  * @property {number} cache_bytes
  * @property {number} read_again  rows of keys and values
@@ -155,22 +157,19 @@
  * One answer twice, cache on and off, as it goes.
  * @typedef {object} Comparison
  * @property {string} id
+ * @property {"short" | "bar" | "course"} kind
  * @property {string} model
  * @property {string} prompt
+ * @property {Record<string, any>} params  the sliders it was run with
+ * @property {boolean} past_stop  whether it was written on through stop tokens
+ * @property {number} asked  new tokens
  * @property {number} prompt_length
- * @property {number} max_new
+ * @property {number} max_new  new tokens, and when it is over those that came
+ * @property {number | null} ends  the step of the first stop token
  * @property {Record<"on" | "off", Side>} sides
  * @property {{ run: number, of: number } | null} again  written once more, only for the clocks
  * @property {ComparisonResult | null} result
  * @property {Record<string, any> | null} figures  for Plotly, at the end
- */
-
-/**
- * What is shown of a comparison.
- * @typedef {object} Race
- * @property {Comparison} value
- * @property {Record<"on" | "off", number>} done  tokens of each side
- * @property {boolean} revealed  whether the outcome may be seen: after the replay
  */
 
 /**
@@ -205,9 +204,8 @@
  * @property {number[]} maskScores  that the mask is tried on; the last one is hidden
  * @property {"tokens" | "text"} compareBy  what makes two of the thirty answers the same
  * @property {number[] | null} answerRows  those of the thirty that are pointed at
- * @property {Race | null} race  what cache_on_off/race.js shows of two runs
+ * @property {Comparison | null} race  the two runs that cache_on_off/race.js shows, from their first token on
  * @property {Comparison | null} comparison  the newest that came to its end, in whichever tab
- * @property {string} speed  of a replay: "auto", or a factor
  * @property {boolean} live  whether the answer is written again when the sliders change it
  * @property {Run[]} branches  an answer as it was, then what it became with other tokens
  * @property {string | null} question  whose card is open

@@ -79,7 +79,7 @@ export function cellsOf(test) {
     words.say(test.name),
     test.equal || test.first_difference === null
       ? words.say("cache_on_off.clinic.all_equal")
-      : words.say("cache_on_off.clinic.part_at", { token: test.first_difference + 1 }),
+      : words.say("cache_on_off.clinic.diverge_at", { token: test.first_difference + 1 }),
     small(test.first_gap),
     small(test.largest_gap),
     words.say("cache_on_off.clinic.fed", { fed: test.fed, prompt: test.prompt_length }),
@@ -151,7 +151,7 @@ function drawTokens(holder, labels, last, count) {
     say(chips[index], labels[index] ?? "–");
     set(chips[index], { title: labels[index] ?? words.say("cache_on_off.clinic.no_token") });
     chips[index].dataset.pair = last.on[index] === last.off[index] ? "equal" : "other";
-    chips[index].classList.toggle("is-parting", index === last.first_difference);
+    chips[index].classList.toggle("is-different", index === last.first_difference);
   }
 }
 

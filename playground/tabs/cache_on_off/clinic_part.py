@@ -15,7 +15,6 @@ from playground.models.text import LoadedModel
 from playground.page.bar import Page
 from playground.page.jobs import QUIET
 from playground.page.lesson import Section
-from playground.page.lesson_card import TO_THE_TOP, lesson_card
 from playground.page.line import StoppedError
 from playground.page.panel import figure_json, panel, plot_panel
 from playground.page.requests import RequestError, model_of, prompt_ids_of, sampling_params
@@ -53,22 +52,24 @@ def clinic_part(page: Page, lessons: dict[str, Section]) -> None:
             gr.Markdown(f"## {say('cache_on_off.clinic.look')}", elem_classes="card-title")
             with gr.Row(elem_classes="race-buttons"):
                 texts = {name: say(f"cache_on_off.clinic.test.{name}") for name in TESTS}
-                buttons = {name: gr.Button(text, elem_id=f"clinic-{name}") for name, text in texts.items()}
+                buttons = {
+                    name: gr.Button(
+                        text, variant="primary" if name == "greedy" else "secondary", elem_id=f"clinic-{name}"
+                    )
+                    for name, text in texts.items()
+                }
                 stop = gr.Button(say("cache_on_off.race.stop"), elem_id="clinic-stop", scale=0, min_width=100)
             tests = [f"#clinic-{name}" for name in TESTS]
             status = panel("job_status", {"buttons": tests}, elem_id="clinic-status")
             evidence = panel("cache_on_off/clinic", elem_id="clinic-panel")
-    with gr.Row(elem_classes="lessons"):
-        lesson = lesson_card("K1", lessons["K1"])
+            lesson = lessons["K1"]
+            gr.Markdown(f"### {lesson.title}\n\n{lesson.text}", elem_classes="lesson")
     inputs = [*page.request, patient.fault, patient.hide, patient.case]
-    for test, button in [*buttons.items(), ("greedy", lesson)]:
-        work, js = partial(examined, page.models, test), TO_THE_TOP if button is lesson else None
-        page.jobs.on(
-            button.click, work, inputs, [status, evidence], name="clinic", long=True, js=js, trigger_mode="multiple"
-        )
+    for test, button in buttons.items():
+        work = partial(examined, page.models, test)
+        page.jobs.on(button.click, work, inputs, [status, evidence], name="clinic", long=True, trigger_mode="multiple")
     page.jobs.stop(stop, "clinic")
     _bind(patient, evidence)
-    _formats_card(page, lessons["bits"])
 
 
 def _patient() -> Patient:
@@ -107,14 +108,16 @@ def _bind(patient: Patient, evidence: gr.HTML) -> None:
     patient.guess.input(on_guess, [patient.guess, patient.case], patient.answer, **quiet)
 
 
-def _formats_card(page: Page, lesson: Section) -> None:
-    texts = {name: say(f"cache_on_off.clinic.formats.{name}") for name in ("title", "start")}
+def formats_part(page: Page, lessons: dict[str, Section]) -> None:
+    """The same test in three number formats."""
+    texts = {name: say(f"cache_on_off.formats.{name}") for name in ("title", "start")}
+    with gr.Row(elem_classes="race-buttons"):
+        start = gr.Button(texts["start"], variant="primary", elem_id="clinic-formats", scale=0, min_width=330)
+        stop = gr.Button(say("cache_on_off.race.stop"), elem_id="clinic-formats-stop", scale=0, min_width=100)
     with gr.Column(elem_classes="card"):
         gr.Markdown(f"## {texts['title']}", elem_classes="card-title")
-        with gr.Row(elem_classes="race-buttons"):
-            start = gr.Button(texts["start"], elem_id="clinic-formats", scale=0, min_width=330)
-            stop = gr.Button(say("cache_on_off.race.stop"), elem_id="clinic-formats-stop", scale=0, min_width=100)
-        status = panel("job_status", {"text": lesson.text, "buttons": ["#clinic-formats"]}, elem_id="clinic-bits")
+        about = {"text": lessons["bits"].text, "buttons": ["#clinic-formats"]}
+        status = panel("job_status", about, elem_id="clinic-bits")
         gaps = plot_panel(elem_id="clinic-gaps")
     work = partial(in_formats, page.models)
     page.jobs.on(
@@ -163,7 +166,7 @@ def in_formats(models: Mapping[str, LoadedModel], model_name: str, prompt: str) 
     prompt_ids, lines, said = prompt_ids_of(loaded, prompt), [], []
     try:
         for dtype, ticks in in_three_formats(loaded, prompt_ids):
-            yield {"lines": [*said, told("cache_on_off.clinic.formats.writing", dtype=dtype)]}, None
+            yield {"lines": [*said, told("cache_on_off.formats.writing", dtype=dtype)]}, None
             result = None
             for tick in ticks:
                 result = tick.result or result
@@ -236,6 +239,7 @@ def diagnosis(guess: str, truth: str) -> str:
 
 def format_words(dtype: str, result: RaceResult) -> dict:
     facts = {"dtype": dtype, "gap": result.largest_gap, "near": len(result.near_ties), "steps": len(result.gaps)}
+    facts["exact"] = sum(gap == 0 for gap in result.gaps)
     if result.equal:
-        return told("cache_on_off.clinic.formats.equal", **facts)
-    return told("cache_on_off.clinic.formats.part", token=result.first_difference + 1, **facts)
+        return told("cache_on_off.formats.equal", **facts)
+    return told("cache_on_off.formats.diverge", token=result.first_difference + 1, **facts)

@@ -1,4 +1,4 @@
-// A Plotly curve of the newest comparison, whichever tab it was made in. value: { figure: its name }
+// A Plotly curve of the race that is shown. value: { figure: its name }
 
 import { mount as mountPlot } from "../../page/js/plot.js";
 
@@ -7,8 +7,8 @@ export function mount(element, api) {
   const plot = mountPlot(element);
   const { figure } = api.props.value;
   /** @param {import("../../page/js/types.js").State} state */
-  const take = ({ comparison }) => plot.update(comparison?.figures?.[figure] ?? null);
-  api.store.on(["comparison"], take); // hidden too: without a picture its card has no width, and nothing is drawn
+  const take = ({ race }) => plot.update(race?.figures?.[figure] ?? null);
+  api.store.on(["race"], take); // hidden too: without a picture its card has no width, and nothing is drawn
   take(api.store.get());
   return { reads: ["dark"], draw: () => plot.draw() };
 }

@@ -16,8 +16,8 @@ from playground.words import say
 
 ON_LINE = {"color": "var(--kept)", "width": 3}
 OFF_LINE = {"color": "var(--off)", "width": 3, "dash": "dash"}
+ABOUT_ONE = 1.2  # a measured ratio nearer to 1 is not told from it
 DTYPE_COLOURS = {"float32": "var(--kept)", "float16": "var(--value)", "bfloat16": "var(--key)"}
-SMALLEST_GAP = 1e-8  # a log axis has no 0; equal logits are drawn here
 
 
 def step_times_figure(on_seconds: Sequence[float], off_seconds: Sequence[float]) -> go.Figure:
@@ -34,7 +34,7 @@ def cumulative_figure(
     figure = go.Figure(_both(on, off))
     figure.update_layout(_axes("token", "since", **_titled("since_title")))
     if pays_from is not None:
-        figure.add_vline(pays_from + 1, line={"color": "var(--accent)", "dash": "dot", "width": 2})
+        figure.add_vline(pays_from + 1, line={"color": "var(--ink)", "dash": "dot", "width": 2})
         figure.add_annotation(
             x=pays_from + 1,
             y=0.98,
@@ -43,32 +43,29 @@ def cumulative_figure(
             showarrow=False,
             xanchor="left" if pays_from < len(on) / 2 else "right",
             xshift=6 if pays_from < len(on) / 2 else -6,
-            font={"color": "var(--accent)"},
+            font={"color": "var(--ink)", "size": 18},
         )
     return figure
 
 
 def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_lengths: Sequence[int]) -> go.Figure:
-    """Three tables in colour: how many times more tokens, multiply-adds and seconds the run without a cache takes."""
-    titles = {name: say(f"cache_on_off.figure.{name}") for name in ("token_ratio", "multiply_add_ratio", "time_ratio")}
-    figure = make_subplots(1, 3, subplot_titles=list(titles.values()), shared_yaxes=True, horizontal_spacing=0.03)
+    """Three tables in colour: how many times more tokens, multiply-adds and seconds the run without a cache takes.
+    Of what is not known there is no table, or no cell."""
+    names = [name for name in ("token_ratio", "multiply_add_ratio", "time_ratio") if frame[name].notna().any()]
+    titles = {name: say(f"cache_on_off.figure.{name}") for name in names}
+    figure = make_subplots(
+        1, len(names), subplot_titles=list(titles.values()), shared_yaxes=True, horizontal_spacing=0.03
+    )
     hover = say("cache_on_off.figure.cell", prompt="%{y}", answer="%{x}", ratio="%{text}") + "<extra></extra>"
-    by_lengths = frame.set_index(["prompt_length", "num_new"]) if len(frame) else None
+    by_lengths = frame.set_index(["prompt_length", "num_new"])
     for column, name in enumerate(titles, start=1):
-        ratios = [
-            [
-                float(by_lengths.loc[(prompt, answer), name])
-                if by_lengths is not None and (prompt, answer) in by_lengths.index
-                else None
-                for answer in answer_lengths
-            ]
-            for prompt in prompt_lengths
-        ]
+        known = by_lengths[name].dropna().to_dict()
+        ratios = [[known.get((prompt, answer)) for answer in answer_lengths] for prompt in prompt_lengths]
         figure.add_heatmap(
             x=[str(length) for length in answer_lengths],
             y=[str(length) for length in prompt_lengths],
             z=[[None if ratio is None else log10(max(ratio, 1)) for ratio in row] for row in ratios],
-            text=[["" if ratio is None else decimals(ratio, 1) for ratio in row] for row in ratios],
+            text=[["" if ratio is None else spelled_ratio(ratio, name) for ratio in row] for row in ratios],
             texttemplate="%{text}",
             hovertemplate=hover,
             colorscale=[[0, "var(--panel)"], [1, "var(--pale)"]],
@@ -82,12 +79,19 @@ def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_leng
             col=column,
         )
     figure.update_annotations(font={"size": 19})
-    figure.update_layout(style.layout("", say("cache_on_off.figure.prompt_tokens"), height=430, margin={"t": 44}))
+    figure.update_layout(_layout("", say("cache_on_off.figure.prompt_tokens"), height=430, margin={"t": 44}))
     figure.update_xaxes(
         title_text=say("cache_on_off.figure.new_tokens"), type="category", showgrid=False, automargin=True
     )
     figure.update_yaxes(type="category", showgrid=False, automargin=True)
     return figure
+
+
+def spelled_ratio(ratio: float, name: str) -> str:
+    """Clocks are not so exact that a ratio near 1 is more than that."""
+    if name == "time_ratio" and 1 / ABOUT_ONE < ratio < ABOUT_ONE:
+        return say("cache_on_off.figure.about_one")
+    return decimals(ratio, 1)
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ def first_token_figure(lines: Sequence[TimeLine]) -> go.Figure:
     for row, line in enumerate(lines, start=1):
         figure.add_trace(_end_to_end("off", line.off_seconds, OFF_LINE["color"]), row=row, col=1)
         figure.add_trace(_end_to_end("on", line.on_seconds, ON_LINE["color"]), row=row, col=1)
-    figure.update_layout(style.layout("", "", barmode="overlay", bargap=0.25, height=136 * rows + 60, margin={"t": 36}))
+    figure.update_layout(_layout("", "", barmode="overlay", bargap=0.25, height=136 * rows + 60, margin={"t": 36}))
     figure.update_xaxes(gridcolor="var(--grid)", zerolinecolor="var(--grid)", automargin=True)
     figure.update_yaxes(showgrid=False, automargin=True)
     figure.update_xaxes(title_text=say("cache_on_off.figure.end_to_end"), row=rows, col=1)
@@ -134,13 +138,14 @@ class GapLine:
 
 
 def gaps_figure(lines: Sequence[GapLine]) -> go.Figure:
-    """Largest logit gap of each step, and the lead of the best token: one below twice the gap can be turned over."""
+    """Largest logit gap of each step, and the lead of the top token: one below twice the gap can be overturned. A log
+    axis has no 0: where the logits are equal to the last bit there is no point."""
     figure = go.Figure()
     if lines:
         margins = lines[0].margins
         figure.add_scatter(
             x=list(range(1, len(margins) + 1)),
-            y=[max(margin, SMALLEST_GAP) for margin in margins],
+            y=[margin or None for margin in margins],
             name=say("cache_on_off.figure.lead", dtype=lines[0].dtype),
             mode="lines+markers",
             line={"color": "var(--muted)", "width": 1.5},
@@ -150,19 +155,20 @@ def gaps_figure(lines: Sequence[GapLine]) -> go.Figure:
         colour = DTYPE_COLOURS[line.dtype]
         figure.add_scatter(
             x=list(range(1, len(line.gaps) + 1)),
-            y=[max(gap, SMALLEST_GAP) for gap in line.gaps],
+            y=[gap or None for gap in line.gaps],
             name=say("cache_on_off.figure.gap", dtype=line.dtype),
-            mode="lines",
+            mode="lines+markers",
+            marker={"size": 5},
             line={"color": colour, "width": 3, "dash": "solid" if line.dtype == "float32" else "dash"},
         )
-        if line.first_difference is not None and line.first_difference < len(line.gaps):
-            step = line.first_difference
+        step = line.first_difference
+        if step is not None and step < len(line.gaps) and line.gaps[step]:
             figure.add_scatter(
                 x=[step + 1],
-                y=[max(line.gaps[step], SMALLEST_GAP)],
+                y=[line.gaps[step]],
                 mode="markers+text",
                 marker={"symbol": "x", "size": 14, "color": colour},
-                text=[say("cache_on_off.figure.part", dtype=line.dtype)],
+                text=[say("cache_on_off.figure.diverge", dtype=line.dtype)],
                 textposition="top center",
                 textfont={"color": colour},
                 showlegend=False,
@@ -172,7 +178,11 @@ def gaps_figure(lines: Sequence[GapLine]) -> go.Figure:
 
 
 def _axes(x: str, y: str, **more) -> dict:
-    return style.layout(say(f"cache_on_off.figure.{x}"), say(f"cache_on_off.figure.{y}"), **more)
+    return _layout(say(f"cache_on_off.figure.{x}"), say(f"cache_on_off.figure.{y}"), **more)
+
+
+def _layout(*titles: str, **more) -> dict:
+    return style.layout(*titles, font={"size": 18}, hoverlabel={"font": {"size": 18}}, **more)
 
 
 def _both(on: Sequence[float], off: Sequence[float]) -> list[go.Scatter]:

@@ -2,13 +2,13 @@
 
 The two sides take turns on the same cores, one step at a time, each step timed alone; the side whose own clock is
 behind goes next. So both start together, the quicker one pulls ahead by exactly what it is quicker, and a disturbance
-of the machine meets both. Repeats after the first are for the medians.
+of the machine meets both. Repeats after the first are only timed again.
 """
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from statistics import median
+from statistics import mean
 
 from torch import Tensor
 
@@ -22,6 +22,7 @@ from playground.page.machine import machine
 ON, OFF = "on", "off"
 WARM_UP = -1  # in place of the number of a repeat
 NOISY_SPREAD = 0.25  # of the median: repeats further apart than this make a run noisy
+CLEAR_LEAD = 0.1  # a side is called ahead only when its clock shows that much less than the other's
 ENOUGH_SECONDS = 6.0  # after this no further repeat begins: a long race is run once, and its spread is unknown
 
 Run = Callable[[], Iterator[Step]]  # starts a run from its beginning
@@ -29,12 +30,11 @@ Run = Callable[[], Iterator[Step]]  # starts a run from its beginning
 
 @dataclass(frozen=True)
 class SideResult:
-    """One side. Seconds of a step are the median over the repeats."""
+    """One side. All its seconds are of one repeat, the one with the median total, so that they add up."""
 
     token_ids: list[int]
     num_fed: list[int]  # per step, counted as they went in
-    seconds: list[float]  # per step
-    totals: list[float]  # seconds of each repeat
+    runs: list[list[float]]  # seconds of each step, for each repeat
     uniforms: list[float]  # the random number of each step
     cache_bytes: int  # of all layers, at the end
     stop_reason: str | None
@@ -44,22 +44,23 @@ class SideResult:
         return sum(self.num_fed)
 
     @property
-    def first_token_seconds(self) -> float:
-        return self.seconds[0]
-
-    @property
-    def later_token_seconds(self) -> float | None:
-        """The median step after the first; None for a single token."""
-        return median(self.seconds[1:]) if len(self.seconds) > 1 else None
+    def seconds(self) -> list[float]:
+        """Of each step."""
+        return sorted(self.runs, key=sum)[(len(self.runs) - 1) // 2]
 
     @property
     def total_seconds(self) -> float:
-        return median(self.totals)
+        return sum(self.seconds)
+
+    @property
+    def totals(self) -> list[float]:
+        """Seconds of each repeat."""
+        return [sum(run) for run in self.runs]
 
     @property
     def spread(self) -> float | None:
         """How far the repeats lie apart, as a part of their median; None for one repeat, of which nothing is known."""
-        return (max(self.totals) - min(self.totals)) / self.total_seconds if len(self.totals) > 1 else None
+        return (max(self.totals) - min(self.totals)) / self.total_seconds if len(self.runs) > 1 else None
 
 
 @dataclass(frozen=True)
@@ -70,17 +71,20 @@ class RaceResult:
     # Of the logits that the choice is made of, after penalties.
     gaps: list[float]  # largest difference of a logit at each step, while both sides read the same text
     margins: list[float]  # by how much the best logit leads the second, cache off
-    repeats: int
     machine: str
     greedy: bool = True  # both sides
 
     @property
+    def repeats(self) -> int:
+        return len(self.on.runs)
+
+    @property
     def first_difference(self) -> int | None:
-        """The first step where the tokens part, or where one side has none."""
+        """The first step where the tokens diverge, or where one side has none."""
         pairs = enumerate(zip(self.on.token_ids, self.off.token_ids, strict=False))
-        parted = next((step for step, (on, off) in pairs if on != off), None)
+        diverged = next((step for step, (on, off) in pairs if on != off), None)
         shorter, longer = sorted((len(self.on.token_ids), len(self.off.token_ids)))
-        return shorter if parted is None and shorter < longer else parted
+        return shorter if diverged is None and shorter < longer else diverged
 
     @property
     def equal(self) -> bool:
@@ -113,6 +117,11 @@ class RaceResult:
     def time_ratio(self) -> float:
         return self.off.total_seconds / self.on.total_seconds
 
+    def time_range(self, part: Callable[[list[float]], float] = sum) -> tuple[float, float]:
+        """Lowest and highest ratio off / on of a part of the seconds, over the repeats."""
+        ratios = [part(off) / part(on) for on, off in zip(self.on.runs, self.off.runs, strict=True)]
+        return min(ratios), max(ratios)
+
     @property
     def spread(self) -> float | None:
         """Of the side whose repeats lie further apart; None for one repeat."""
@@ -124,8 +133,15 @@ class RaceResult:
 
     @property
     def pays_from(self) -> int | None:
-        """The first step from which the cached run is ahead and stays ahead, on the clocks of both."""
-        ahead = [on < off for on, off in zip(cumulative(self.on.seconds), cumulative(self.off.seconds), strict=False)]
+        """The first step from which the cached side is clearly ahead, and stays so, in every repeat. None where
+        there is no such step, and for a single repeat, in which it may be chance."""
+        if self.repeats < 2:
+            return None
+        leads = [
+            [on < (1 - CLEAR_LEAD) * off for on, off in zip(cumulative(ours), cumulative(theirs), strict=False)]
+            for ours, theirs in zip(self.on.runs, self.off.runs, strict=True)
+        ]
+        ahead = [all(at_step) for at_step in zip(*leads, strict=True)]
         behind = [step for step, is_ahead in enumerate(ahead) if not is_ahead]
         first = behind[-1] + 1 if behind else 0
         return first if first < len(ahead) else None
@@ -226,7 +242,6 @@ def race_runs(on: Run, off: Run, prompt_length: int, repeats: int = 3) -> Iterat
                     *(_side_result(each, clocks[each.name]) for each in sides),
                     list(gaps),
                     list(margins),
-                    repeat + 1,
                     machine(),
                     all(each.seen[0].request.params.temperature == 0 for each in sides),
                 )
@@ -277,13 +292,20 @@ def largest_difference(ours: Tensor, theirs: Tensor) -> float:
     return float((ours.float() - theirs.float()).abs().max())
 
 
-def _side_result(side: _Side, repeats: list[list[float]]) -> SideResult:
-    length = len(side.seen)
+def first_step(seconds: Sequence[float]) -> float:
+    return seconds[0]
+
+
+def later_step(seconds: Sequence[float]) -> float | None:
+    """The mean step after the first, so that first + (N - 1) later steps are the total; None for a single step."""
+    return mean(seconds[1:]) if len(seconds) > 1 else None
+
+
+def _side_result(side: _Side, runs: list[list[float]]) -> SideResult:
     return SideResult(
         token_ids=[step.token_id for step in side.seen],
         num_fed=[step.num_fed for step in side.seen],
-        seconds=[median(seconds[step] for seconds in repeats if step < len(seconds)) for step in range(length)],
-        totals=[sum(seconds) for seconds in repeats],
+        runs=[list(run) for run in runs],
         uniforms=[step.uniform for step in side.seen],
         cache_bytes=sum(side.seen[-1].cache_bytes),
         stop_reason=side.seen[-1].stop_reason,

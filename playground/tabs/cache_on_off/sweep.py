@@ -4,7 +4,7 @@ The first n steps of a long answer are the answer of n tokens, so one race per p
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -51,16 +51,16 @@ def template_tokens(loaded: LoadedModel) -> int:
 
 @dataclass(frozen=True)
 class Cell:
-    """An answer of `num_new` tokens to a prompt of `prompt_length`: work and time, cache off over on."""
+    """An answer of `num_new` tokens to a prompt of `prompt_length`: work, and time if measured, cache off over on."""
 
     prompt_length: int
     num_new: int
     token_ratio: float
     multiply_add_ratio: float
-    time_ratio: float
-    seconds_on: float
-    seconds_off: float
-    noisy: bool
+    time_ratio: float | None = None
+    seconds_on: float | None = None
+    seconds_off: float | None = None
+    noisy: bool = False
 
 
 def race_at_length(loaded: LoadedModel, prompt_length: int, num_new: int, repeats: int = 3) -> Iterator[RaceTick]:
@@ -71,16 +71,25 @@ def race_at_length(loaded: LoadedModel, prompt_length: int, num_new: int, repeat
 
 def cells(loaded: LoadedModel, result: RaceResult, answer_lengths: Sequence[int]) -> list[Cell]:
     """What a finished race says about all shorter answers."""
-    config, prompt_length = loaded.model.config, result.prompt_length
     seconds_on, seconds_off = cumulative(result.on.seconds), cumulative(result.off.seconds)
     made = []
-    for num_new in answer_lengths:
-        if num_new > len(seconds_on):
+    for cell in exact_cells(loaded, result.prompt_length, answer_lengths):
+        if cell.num_new > len(seconds_on):
             break  # the context was full before
+        on, off = seconds_on[cell.num_new - 1], seconds_off[cell.num_new - 1]
+        made.append(replace(cell, time_ratio=off / on, seconds_on=on, seconds_off=off, noisy=result.noisy))
+    return made
+
+
+def exact_cells(loaded: LoadedModel, prompt_length: int, answer_lengths: Sequence[int]) -> list[Cell]:
+    """The work alone, of the answers that the context has room for: nothing is measured for it."""
+    config, made = loaded.model.config, []
+    for num_new in answer_lengths:
+        if prompt_length + num_new - 1 > config.max_positions:
+            break
         work = [run_multiply_adds(config, prompt_length, num_new, cached).total for cached in (False, True)]
         fed = tokens_fed_without_cache(prompt_length, num_new), tokens_fed_with_cache(prompt_length, num_new)
-        on, off = seconds_on[num_new - 1], seconds_off[num_new - 1]
-        made.append(Cell(prompt_length, num_new, fed[0] / fed[1], work[0] / work[1], off / on, on, off, result.noisy))
+        made.append(Cell(prompt_length, num_new, fed[0] / fed[1], work[0] / work[1]))
     return made
 
 

@@ -26,6 +26,7 @@ from playground.tabs.cache_on_off.sweep import (
     FIRST_TOKEN_NEW,
     PROMPT_LENGTHS,
     cells,
+    exact_cells,
     first_token_lengths,
     race_at_length,
     sweep_frame,
@@ -53,25 +54,27 @@ class Measurement:
     lesson: str
     num_new: int
     lengths: Callable[[LoadedModel], list[int]]
-    figure: Callable[[LoadedModel, list[RaceResult]], Figure]
+    figure: Callable[[LoadedModel, list[RaceResult]], Figure | None]  # None: there is nothing to draw yet
     before: dict  # what it says before anything is measured
     finished: dict[str, Chain] = field(default_factory=dict)  # by model name, for everybody
 
     def picture(self, chain: Chain) -> dict:
-        results = [chain.results[length] for length in chain.lengths if length in chain.results]
-        return figure_json(self.figure(chain.loaded, results))
+        figure = self.figure(
+            chain.loaded, [chain.results[length] for length in chain.lengths if length in chain.results]
+        )
+        return figure_json(figure) if figure else {}  # None would leave the picture of the other model
 
-    def shown(self, model_name: str) -> tuple[dict, dict]:
+    def shown(self, page: Page, model_name: str) -> tuple[dict, dict]:
         """What is known of a model: words, and the picture."""
-        chain = self.finished.get(model_name) if isinstance(model_name, str) else None
-        # None would leave the picture of the other model
-        return ({"text": summary(chain)}, self.picture(chain)) if chain else ({"text": self.before}, {})
+        loaded = model_of(page.models, model_name)
+        chain = self.finished.get(loaded.name)
+        return {"text": summary(chain) if chain else self.before}, self.picture(chain or Chain(loaded, []))
 
     def measure(self, page: Page, model_name: str) -> Iterator[tuple | None]:
         """The lengths one after another."""
         loaded = model_of(page.models, model_name)
         chain = Chain(loaded, self.lengths(loaded))
-        yield {"text": told("cache_on_off.measuring.warming_up", model=loaded.name)}, {}
+        yield {"text": told("cache_on_off.measuring.warming_up", model=loaded.name)}, self.picture(chain)
         try:
             for length in chain.lengths:
                 yield from self._raced(chain, length)
@@ -79,7 +82,7 @@ class Measurement:
             yield {"text": told("cache_on_off.measuring.stopped")}, None
             return
         self.finished[loaded.name] = chain
-        yield self.shown(loaded.name)
+        yield self.shown(page, loaded.name)
 
     def _raced(self, chain: Chain, length: int) -> Iterator[tuple | None]:
         """One prompt."""
@@ -100,8 +103,14 @@ def sweep_part(page: Page, lessons: dict[str, Section]) -> None:
     """K7: from which lengths on the cache is worth having."""
 
     def figure(loaded: LoadedModel, results: list[RaceResult]) -> Figure:
-        frame = sweep_frame([cell for result in results for cell in cells(loaded, result, ANSWER_LENGTHS)])
-        return sweep_figure(frame, sweep_lengths(loaded), ANSWER_LENGTHS)
+        lengths, measured = sweep_lengths(loaded), {result.prompt_length: result for result in results}
+        rows = [
+            cells(loaded, measured[length], ANSWER_LENGTHS)
+            if length in measured
+            else exact_cells(loaded, length, ANSWER_LENGTHS)
+            for length in lengths
+        ]
+        return sweep_figure(sweep_frame([cell for row in rows for cell in row]), lengths, ANSWER_LENGTHS)
 
     longest = max(ANSWER_LENGTHS)
     before = told("cache_on_off.sweep.before", prompts=len(PROMPT_LENGTHS), tokens=longest)
@@ -111,10 +120,9 @@ def sweep_part(page: Page, lessons: dict[str, Section]) -> None:
 def first_token_part(page: Page, lessons: dict[str, Section]) -> None:
     """K8: what the first token waits for, and the later ones."""
 
-    def figure(loaded: LoadedModel, results: list[RaceResult]) -> Figure:
-        return first_token_figure(
-            [TimeLine(result.prompt_length, result.on.seconds, result.off.seconds) for result in results]
-        )
+    def figure(_loaded: LoadedModel, results: list[RaceResult]) -> Figure | None:
+        lines = [TimeLine(result.prompt_length, result.on.seconds, result.off.seconds) for result in results]
+        return first_token_figure(lines) if lines else None
 
     before = told("cache_on_off.first.before", tokens=FIRST_TOKEN_NEW)
     _measurement_part(page, Measurement("first", "K8", FIRST_TOKEN_NEW, first_token_lengths, figure, before), lessons)
@@ -126,25 +134,17 @@ def _measurement_part(page: Page, what: Measurement, lessons: dict[str, Section]
         start = gr.Button(button, variant="primary", elem_id=f"{what.key}-start", scale=0, min_width=240)
         stop = gr.Button(say("cache_on_off.race.stop"), elem_id=f"{what.key}-stop", scale=0, min_width=100)
         status = panel("job_status", {"buttons": [f"#{what.key}-start"]}, elem_id=f"{what.key}-status")
-    with gr.Column(elem_classes="card"):
+    with gr.Column(elem_classes="card race-measured"):
         gr.Markdown(f"## {title}", elem_classes="card-title")
         picture = plot_panel(elem_id=f"{what.key}-picture")
     with gr.Row(elem_classes="lessons"):
-        lesson_button = lesson_card(what.lesson, lessons[what.lesson])
+        lesson_card(what.lesson, lessons[what.lesson])
 
     outputs, measure = [status, picture], partial(what.measure, page)
-    page.jobs.on(
-        [start.click, lesson_button.click],
-        measure,
-        page.model_name,
-        outputs,
-        name=what.key,
-        long=True,
-        trigger_mode="multiple",
-    )
+    page.jobs.on(start.click, measure, page.model_name, outputs, name=what.key, long=True, trigger_mode="multiple")
     page.jobs.stop(stop, what.key)
     # Without a trigger: when the page is loaded and when another model is chosen.
-    gr.on(None, what.shown, page.model_name, outputs, queue=False, **QUIET)
+    gr.on(None, partial(what.shown, page), page.model_name, outputs, queue=False, **QUIET)
 
 
 def progress(chain: Chain, length: int, num_new: int, tick: RaceTick) -> dict:

@@ -19,24 +19,10 @@ import * as words from "../../page/js/words.js";
 
 export const GAP = 24; // pixels between the two halves
 const LABEL = 26; // pixels for the words under a half
+const LETTER = 9; // pixels of a letter of those words, at most
 const ROOMY = 170; // a picture at least this high has words beside its numbers
+const CAPTIONED = 190; // a half at least this wide has them
 const MOST_OF_HEIGHT = 0.22; // a row is not higher than this part of its half, however few steps there are
-
-/** The picture of the newest race. @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
-export function mount(element, api) {
-  const picture = svg("svg", {}, element);
-  return {
-    reads: ["race"],
-    draw({ race }) {
-      picture.toggleAttribute("hidden", !race);
-      if (!race || !api.width) return;
-      const { sides, prompt_length: promptLength, max_new: numSteps } = race.value;
-      const [fedWith, fedWithout] = [sides.on.fed.slice(0, race.done.on), sides.off.fed.slice(0, race.done.off)];
-      const height = Math.max(150, Math.min(320, Math.round(api.width * 0.38)));
-      drawWork(picture, { promptLength, fedWith, fedWithout, numSteps }, { width: api.width, height });
-    },
-  };
-}
 
 /** What is fed without a cache: at every step the whole text so far. @param {number} promptLength @param {number} numSteps */
 export function fedWithoutCache(promptLength, numSteps) {
@@ -70,6 +56,7 @@ function buildHalf(side) {
   svg("path.work-edge", {}, half);
   svg(/** @type {any} */ (`path.work-${side}`), {}, half);
   svg("rect.work-step", {}, half);
+  svg(/** @type {any} */ (`rect.work-plate-${side}`), { rx: 4 }, half);
   svg(/** @type {any} */ (`text.work-number.work-number-${side}`), {}, half);
   svg(/** @type {any} */ (`text.work-words.work-number-${side}`), {}, half, words.say("cache_on_off.work.processed"));
   svg("text.axis", { "text-anchor": "start" }, half);
@@ -83,7 +70,7 @@ function buildHalf(side) {
  * @param {Box} box
  */
 function drawHalf(half, { promptLength, fed, numSteps, step, isRoomy }, box) {
-  const [edge, cells, cursor, number, caption, prompt, end] = half.children;
+  const [edge, cells, cursor, plate, number, caption, prompt, end] = half.children;
   const { left, top, width, height } = box;
   const { x, y, thick } = scales(promptLength, numSteps, box);
   const rows = rowsOf(promptLength, fed);
@@ -98,9 +85,14 @@ function drawHalf(half, { promptLength, fed, numSteps, step, isRoomy }, box) {
   const text = count(sum(fed));
   const size = Math.max(18, Math.min(44, 0.24 * height, (0.7 * width) / (0.62 * text.length)));
   const foot = top + height - 10;
-  set(number, { x: left + 10, y: isRoomy ? foot - 24 : foot, "font-size": size.toFixed(1) });
+  const letters = isRoomy && width > CAPTIONED ? (caption.textContent?.length ?? 0) : 0;
+  const base = letters ? foot - 26 : foot;
+  set(number, { x: left + 10, y: base, "font-size": size.toFixed(1) });
   say(number, text);
-  for (const part of [caption, prompt, end]) part.toggleAttribute("hidden", !isRoomy);
+  const wide = Math.max(0.62 * size * text.length, LETTER * letters) + 12; // a count is read on stripes and on nothing
+  set(plate, { x: left + 4, y: base - 0.8 * size - 4, width: wide, height: foot - base + 0.8 * size + 10 });
+  caption.toggleAttribute("hidden", !letters);
+  prompt.toggleAttribute("hidden", !isRoomy);
   set(caption, { x: left + 10, y: foot });
   set(prompt, { x: left, y: top + height + 20 });
   say(prompt, words.say("cache_on_off.work.prompt", { prompt: promptLength }));

@@ -2,17 +2,15 @@
 
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 
 import pytest
 import torch
-from conftest import drawn
+from conftest import drawn, generate, slide
 from playwright.sync_api import Browser, Page, expect
 
 import playground.tabs.cache_on_off.clinic as clinic
-import playground.tabs.cache_on_off.race as race_module
 import playground.tabs.cache_on_off.race_values as race_values
 import playground.tabs.cache_on_off.sweep_part as sweep_part
 from playground.engine.model import Transformer
@@ -24,6 +22,26 @@ from playground.tabs.cache_on_off.sweep import PROMPT_LENGTHS, race_at_length
 from playground.words import say
 
 DONE = "#race-panel .panel-body[data-phase=done]"
+PARTS = (
+    "Race",
+    "Numbers and times",
+    "The loop",
+    "Work and length",
+    "First token",
+    "Prompt and answer length",
+    "Clinic",
+    "16 bits",
+)
+# The texts of this tab that are smaller than what the last row can read.
+SMALL_TEXT = """() => {
+  const small = [], walker = document.createTreeWalker(document.querySelector("#race-parts"), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const [text, parent] = [walker.currentNode.textContent.trim(), walker.currentNode.parentElement];
+    const size = parseFloat(getComputedStyle(parent).fontSize);
+    if (text && size < 18 && parent.checkVisibility()) small.push(`${size} ${parent.tagName} ${text.slice(0, 40)}`);
+  }
+  return small;
+}"""
 
 
 def open_part(page: Page, part: str) -> None:
@@ -32,22 +50,9 @@ def open_part(page: Page, part: str) -> None:
 
 
 def fill_new_tokens(page: Page, count: int) -> None:
-    page.get_by_label("New tokens", exact=True).fill(str(count))
-
-
-def play_slowly(page: Page) -> None:
-    """So slowly that a busy machine can't come too late for a replay: a speed that the page itself does not offer."""
-    page.get_by_label("Speed of the replay").evaluate(
-        "select => { select.add(new Option('slow', '0.0005')); select.value = '0.0005';"
-        " select.dispatchEvent(new Event('change')); }"
-    )
-
-
-def put_playhead(page: Page, thousandths: int) -> None:
-    page.get_by_label("Point in time of the runs").evaluate(
-        "(range, value) => { range.value = value; range.dispatchEvent(new Event('input', { bubbles: true })); }",
-        thousandths,
-    )
+    box = page.get_by_label("New tokens", exact=True)
+    box.fill(str(count))
+    box.blur()  # a number is taken when its box is left
 
 
 def fault_words(name: str, part: str) -> str:
@@ -91,78 +96,88 @@ def watched(work: Callable[..., Iterator]) -> tuple[Callable[..., Iterator], thr
 
 
 @pytest.fixture
-def race_page(browser_page: Page) -> Page:
-    """Open at the race; replays are skipped, as a browser that asks for little motion skips them."""
-    browser_page.emulate_media(reduced_motion="reduce")
+def race_page(browser_page: Page, monkeypatch: pytest.MonkeyPatch) -> Page:
+    """Open at the race, which has run by itself, however busy the machine is."""
+    monkeypatch.setattr(race_values, "QUICK_SECONDS", 600.0)
     open_part(browser_page, "Race")
+    browser_page.wait_for_selector(DONE)
     return browser_page
 
 
-def test_the_courses_numbers_with_one_press(race_page: Page):
+def test_a_short_race_is_there_when_the_tab_opens_and_the_courses_numbers_with_one_press(race_page: Page):
     page = race_page
-    page.get_by_role("button", name="183 + 64: the course's numbers").click()
+    verdict, picture = page.locator(".race .verdict"), page.locator(".race-picture")
+    expect(verdict).to_contain_text(re.compile("✓ The same (1[0-6]|[2-9]) tokens"))
+    expect(page.locator(".race-settings")).to_contain_text("at most 16 new tokens")
+    boxes = page.locator(".race-head, .race-picture")
+    assert boxes.nth(0).bounding_box()["y"] < boxes.nth(1).bounding_box()["y"] < 1080  # the verdict stands above
+    new_tokens = page.get_by_label("New tokens", exact=True).input_value()
+    prompt = page.get_by_label("Prompt", exact=True).input_value()
+    page.get_by_role("button", name="Course example: 183-token prompt, 64 new tokens").click()
+    expect(verdict).to_have_text("✓ The same 64 tokens, with the cache and without.")
     page.wait_for_selector(DONE)
-    expect(page.locator(".race-result .verdict")).to_contain_text("✓ All 64 tokens are equal")
-    expect(page.locator(".race-ratios")).to_contain_text("55.8 ×")
-    expect(page.locator(".race-result .note")).to_contain_text("matches the formula")
-    fed = page.locator(".race-table tbody tr").first
-    expect(fed.locator("td")).to_have_text(["246", "13,728", "55.8 ×"])
+    expect(page.locator(".race-finding").first).to_have_text("55.8 ×fewer tokens processed")
     expect(page.locator(".work-number")).to_have_text(["246", "13,728"])
-    for side in ("on", "off"):
-        chips = page.locator(f".race-{side} .race-token")
-        expect(chips).to_have_count(64)
-        expect(page.locator(f".race-{side} .race-token[data-pair=equal]")).to_have_count(64)
-    expect(page.locator("#race-steps .plot svg").first).to_be_visible()
-    expect(page.locator("#race-sum .plot svg").first).to_be_visible()
+    expect(picture).to_have_attribute("aria-label", re.compile("246 in all.*13,728"))
+    expect(page.locator("#announcement")).to_contain_text("The same 64 tokens")
+    expect(page.locator(".race-text:visible .race-token")).to_have_count(64)  # one text for both
+    page.get_by_text("The numbers of every step").click()
+    expect(page.locator(".race-numbers tr")).to_have_count(65)
+    expect(page.locator(".race-numbers tr").nth(64)).to_have_text("641246")
+    open_part(page, "Numbers and times")
+    expect(page.locator(".race-table tbody tr").first.locator("td")).to_have_text(["246", "13,728", "55.8 ×"])
+    expect(page.locator("#race-result .note")).to_contain_text("matches the formula")
+    for plot in ("#race-steps", "#race-sum"):
+        expect(page.locator(f"{plot} .plot svg").first).to_be_visible()
+    # A button leaves nothing behind that the visitor did not set.
+    assert page.get_by_label("New tokens", exact=True).input_value() == new_tokens
+    assert page.get_by_label("Prompt", exact=True).input_value() == prompt
 
 
-def test_a_quick_run_is_shown_in_slow_motion_and_can_be_scrubbed(browser_page: Page):
-    page = browser_page
-    open_part(page, "Race")
-    play_slowly(page)
-    fill_new_tokens(page, 24)
-    page.get_by_role("button", name="Start both").click()
-    page.wait_for_selector(DONE)
-    expect(page.locator(".race-pace")).to_contain_text("slower than they ran")
-    expect(page.locator(".race-result .verdict")).to_be_hidden()  # not before the end of the replay
-    boxes = [page.locator(card).bounding_box() for card in (".race-area", ".work-area", ".race-curves")]
-    assert boxes[0]["height"] == boxes[1]["height"]  # no hole beside the shorter one
-    assert boxes[2]["width"] > boxes[0]["width"] + boxes[1]["width"]
-    page.get_by_role("button", name="Pause").click()
-    put_playhead(page, 0)
-    expect(page.locator(".race-off .race-key").nth(1)).to_have_text("0")
-    expect(page.locator(".race-token:not(.is-to-come)")).to_have_count(0)
-    put_playhead(page, 1000)
-    expect(page.locator(".race-result .verdict")).to_contain_text("✓")
-
-
-def test_a_run_of_seconds_is_replayed_before_its_outcome(browser_page: Page, monkeypatch: pytest.MonkeyPatch):
-    """Slow enough to be seen as it goes, it showed the outcome at once, and then replayed under it."""
-    page, forward = browser_page, Transformer.forward
-    monkeypatch.setattr(race_module, "ENOUGH_SECONDS", 0.0)
-    monkeypatch.setattr(Transformer, "forward", lambda *given, **more: time.sleep(0.15) or forward(*given, **more))
-    open_part(page, "Race")
-    play_slowly(page)
-    fill_new_tokens(page, 8)
-    page.get_by_role("button", name="Start both").click()
-    page.wait_for_selector(DONE)
-    expect(page.get_by_role("button", name="Pause")).to_be_visible()
-    expect(page.locator(".race-result .verdict")).to_be_hidden()
-
-
-def test_a_replay_goes_on_out_of_sight(browser_page: Page):
-    """Pictures of a hidden tab have no width: drawn there, their cells got negative ones."""
-    page = browser_page
-    open_part(page, "Race")
-    fill_new_tokens(page, 8)
+def test_a_result_says_with_which_settings_and_when_they_are_no_longer_those(race_page: Page):
+    page = race_page
+    settings, stale = page.locator(".race-settings"), page.locator(".race-stale")
+    expect(settings).to_contain_text(page.get_by_label("Prompt", exact=True).input_value())
+    expect(stale).to_be_hidden()
+    slide(page, "temperature", 0.3)
+    expect(stale).to_contain_text("settings above have changed")
     page.locator("#race-start").click()
-    page.wait_for_selector(DONE)
-    page.get_by_role("tab", name="Playground").click()
-    play_slowly(page)
-    put_playhead(page, 0)
-    page.locator("#race-panel button").evaluate("play => play.click()")
-    page.wait_for_function("Number(document.querySelector('#race-panel input[type=range]').value) > 0")
+    expect(settings).to_contain_text("temperature 0.3")
+    expect(stale).to_be_hidden()
+    fill_new_tokens(page, 3)
+    drawn(page)
+    expect(stale).to_be_hidden()  # this run has a length of its own
+    page.locator("#race-bar").click()
+    expect(page.locator(".race .verdict")).to_contain_text("✓ The same 3 tokens")
+    fill_new_tokens(page, 4)
+    expect(stale).to_be_visible()
+
+
+def test_a_replay_is_played_only_when_asked_for_and_both_clocks_come_back(race_page: Page):
+    page = race_page
+    clocks, replay = page.locator(".race-clock"), page.get_by_role("button", name="Replay")
+    ended = clocks.all_inner_texts()
+    expect(page.locator(".race-token[data-state=both]")).not_to_have_count(0)
+    replay.click()
+    expect(page.locator(".race-token[data-state=none]")).not_to_have_count(0)
+    expect(page.locator(".race .verdict")).to_be_visible()  # nobody waits for the outcome
+    page.get_by_role("tab", name="Playground").click()  # pictures of a hidden tab have no width
+    drawn(page)
+    page.get_by_role("tab", name="Cache on / off").click()
+    page.get_by_role("button", name="End the replay").click()
+    expect(page.locator(".race-token[data-state=none]")).to_have_count(0)
+    assert clocks.all_inner_texts() == ended
     # Errors in the console fail the window's own check.
+
+
+def test_a_race_that_would_take_long_does_not_begin_unasked(browser_page: Page, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(race_values, "QUICK_SECONDS", 0.0)
+    monkeypatch.setattr(race_values, "TICK_SECONDS", 0.0)
+    open_part(browser_page, "Race")
+    expect(browser_page.locator("#race-panel [data-phase=empty] .empty-note")).to_contain_text("Press “Run both”")
+    monkeypatch.undo()
+    browser_page.locator("#race-start").click()
+    expect(browser_page.locator(".race .verdict")).to_contain_text("✓")
 
 
 def test_a_run_can_be_stopped_and_the_next_one_starts(race_page: Page, monkeypatch: pytest.MonkeyPatch):
@@ -178,39 +193,37 @@ def test_a_run_can_be_stopped_and_the_next_one_starts(race_page: Page, monkeypat
     monkeypatch.setattr(race_values, "race", held_race)
     monkeypatch.setattr(race_values, "TICK_SECONDS", 0.0)
     fill_new_tokens(page, 4)
-    page.locator("#race-start").click()
-    tokens = page.locator("#race-panel .race-token")
-    expect(tokens).to_have_count(3)  # one of each side, then a second one: it is held here
+    page.locator("#race-bar").click()
+    tokens, verdict = page.locator(".race-text:visible .race-token"), page.locator(".race .verdict")
+    expect(tokens).to_have_count(2)  # it is held here
     expect(page.locator("#race-panel .panel-body")).to_have_attribute("data-phase", "running")
     with page.expect_response(re.compile("/run/")):  # the server knows of it
         page.locator("#race-stop").click()
     pressed.set()
-    expect(page.locator("#race-panel .race-status")).to_have_text(say("cache_on_off.race.stopped"))
-    expect(tokens).to_have_count(4)  # of 8: none after the step under way
-    expect(page.locator(".race-result")).to_be_hidden()
-    page.locator("#race-start").click()
-    expect(page.locator(".race-result .verdict")).to_contain_text("✓ All 4 tokens are equal")
-    expect(page.locator("#race-panel .race-status")).to_be_hidden()
+    expect(verdict).to_have_text(say("cache_on_off.race.stopped"))
+    expect(tokens).to_have_count(2)  # of 4: none after the step under way
+    page.locator("#race-bar").click()
+    expect(verdict).to_contain_text("✓ The same 4 tokens")
 
 
-def test_one_comparison_is_shown_by_both_tabs(race_page: Page):
+def test_one_comparison_is_shown_by_both_tabs(browser_page: Page):
     """Each tab told the same thing in other words, and only of its own runs."""
-    page = race_page
+    page = browser_page
     fill_new_tokens(page, 3)
     page.get_by_role("tab", name="Playground").click()
     page.locator("#compare").click()
     verdict = page.locator(".panel-compare .verdict")
-    expect(verdict).to_contain_text("✓ All 3 tokens are equal")
+    expect(verdict).to_contain_text("✓ The same 3 tokens")
     words = verdict.inner_text()
     page.get_by_role("tab", name="Cache on / off").click()
-    expect(page.locator(".race-result .verdict")).to_have_text(words)
-    expect(page.locator(".race-on .race-token")).to_have_count(3)
-    expect(page.locator("#race-steps .plot svg").first).to_be_visible()
+    expect(page.locator(".race .verdict")).to_have_text(words)  # and nothing was run unasked
+    expect(page.locator(".race-text:visible .race-token")).to_have_count(3)
     fill_new_tokens(page, 2)
-    page.locator("#race-start").click()
-    expect(page.locator(".race-result .verdict")).to_contain_text("✓ All 2 tokens are equal")
+    page.locator("#race-bar").click()
+    expect(page.locator(".race .verdict")).to_contain_text("✓ The same 2 tokens")
+    expect(page.locator("#race-steps .plot")).to_be_hidden()  # two points are no curve
     page.get_by_role("tab", name="Playground").click()
-    expect(verdict).to_contain_text("✓ All 2 tokens are equal")
+    expect(verdict).to_contain_text("✓ The same 2 tokens")
 
 
 def test_a_prompt_that_cannot_be_used_is_explained(race_page: Page):
@@ -221,37 +234,79 @@ def test_a_prompt_that_cannot_be_used_is_explained(race_page: Page):
         expect(page.locator("#race-panel .empty-note")).to_contain_text(words)
 
 
-def test_one_new_token_leaves_the_prompt_alone_in_the_cache(race_page: Page):
+def test_the_loop_lights_its_lines_and_says_what_each_has_made(browser_page: Page):
+    page = browser_page
+    generate(page)
+    open_part(page, "The loop")
+    lit, values = page.locator(".loop-lines .is-lit"), page.locator(".loop-value")
+    next_line = page.get_by_role("button", name="Next line")
+    page.locator("#race-loop-panel .panel-body").evaluate("() => document.activeElement?.blur()")
+    start = int(page.locator(".loop-step").inner_text().split()[1])
+    expect(lit).to_contain_text("feed_unseen(")
+    for piece in ("text[cache.position :]", "[:, -1]", "request.distributions", ".choose(", "text.append("):
+        next_line.click()
+        expect(lit).to_have_count(1)
+        expect(lit).to_contain_text(piece)
+    next_line.click()
+    expect(page.locator(".loop-step")).to_contain_text(f"Step {start + 1} of")
+    expect(values.first).to_contain_text("1 token that the cache has not seen")
+    fed = page.locator(".loop-side .work-number").first.inner_text()
+    page.get_by_role("radio", name="Without").click()
+    expect(values.first).to_contain_text(f"{fed} tokens that the cache has not seen")  # P + n: what was fed until now
+    expect(values.nth(1)).to_contain_text("logits. The highest: ")
+
+
+def test_the_curves_follow_the_length_and_the_prompt(browser_page: Page):
+    page = browser_page
+    open_part(page, "Work and length")
+    captions, factors = page.locator(".growth-chart figcaption"), page.locator(".growth-table tr").nth(1).locator("td")
+    expect(captions.nth(1)).to_contain_text("After 64 tokens: 67 with the cache, O(n); 2,272 without, O(n²).")
+    expect(factors).to_have_text(["1.96 ×", "3.80 ×"])
+    page.get_by_role("radio", name="183-token prompt").click()
+    expect(captions.nth(1)).to_contain_text("246 with the cache, O(n); 13,728 without")
+    expect(factors).to_have_text(["1.26 ×", "2.30 ×"])
+    page.get_by_role("radio", name="Logarithmic").click()
+    page.get_by_role("radio", name="Multiply-adds").click()
+    expect(captions.nth(1)).to_contain_text("291 million with the cache; 15.2 billion without")
+    expect(page.locator(".growth-below")).to_contain_text("An LSTM with the 4 layers")
+
+
+def test_no_part_is_longer_than_two_screens_and_nothing_is_smaller_than_18_px(race_page: Page):
     page = race_page
-    page.locator("#lesson-K13").click()
-    page.wait_for_selector(DONE)
-    rows = page.locator(".race-table tbody tr")
-    fed = rows.nth(0).locator("td").first.text_content()
-    expect(rows.filter(has_text="cache at the end")).to_contain_text(f"{fed} tokens")
-    expect(page.locator(".race-why")).to_contain_text("nothing to save")
+    page.set_viewport_size({"width": 1366, "height": 768})
+    page.get_by_role("tab", name="Playground").click()
+    generate(page)
+    for part in PARTS:
+        open_part(page, part)
+        if part == "Numbers and times":
+            expect(page.locator("#race-sum .plot svg").first).to_be_visible()
+        drawn(page)
+        height = page.evaluate("document.documentElement.scrollHeight")
+        assert height <= 2 * 768, f"{part}: {height} px"
+        assert page.evaluate(SMALL_TEXT) == [], part
 
 
 def test_a_planted_fault_is_found_in_two_steps(browser_page: Page):
     page = browser_page
     open_part(page, "Clinic")
-    page.get_by_label("Another seed on one side").check()
+    page.get_by_label("A different seed on one side").check()
     page.locator("#clinic-greedy").click()
     rows = page.locator("#clinic-panel tbody tr")
     expect(rows).to_have_count(1)
-    expect(rows.first).to_contain_text("all equal")
+    expect(rows.first).to_contain_text("all the same")
     expect(page.locator(".clinic .verdict")).to_contain_text("the cache is innocent")
     page.get_by_label("The cache still holds the last prompt").check()
     expect(rows).to_have_count(0)
     page.locator("#clinic-greedy").click()
     expect(page.locator(".clinic .verdict")).to_contain_text("from the first token on")
     page.locator("#clinic-float32").click()
-    expect(page.locator(".clinic .verdict")).to_contain_text("It stays in float32")
+    expect(page.locator(".clinic .verdict")).to_contain_text("It is still there in float32")
 
 
 def test_a_hidden_fault_stays_hidden_until_it_is_named(browser_page: Page):
     page = browser_page
     open_part(page, "Clinic")
-    page.get_by_label("Hidden fault: find out which").check()
+    page.get_by_label("Hide a fault and let me find it").check()
     expect(page.locator("#clinic-fault")).to_be_hidden()
     page.get_by_label("Case").fill("7")
     page.locator("#clinic-greedy").click()
@@ -259,7 +314,7 @@ def test_a_hidden_fault_stays_hidden_until_it_is_named(browser_page: Page):
     truth = hidden_fault(7)
     assert fault_words(truth, "planted") not in page.locator("#clinic-panel").inner_text()
     wrong = next(name for name in FAULTS if name != truth)
-    for name, words in ((wrong, "Not that."), (truth, "Right.")):
+    for name, words in ((wrong, "Not that one."), (truth, "Right.")):
         page.get_by_label("My diagnosis").click()
         page.get_by_role("option", name=fault_words(name, "title")).click()
         expect(page.locator("#clinic-answer")).to_contain_text(words)
@@ -267,21 +322,21 @@ def test_a_hidden_fault_stays_hidden_until_it_is_named(browser_page: Page):
 
 def test_three_number_formats_are_compared(browser_page: Page):
     page = browser_page
-    open_part(page, "Clinic")
+    open_part(page, "16 bits")
     page.locator("#clinic-formats").click()
     parts = page.locator("#clinic-bits li")
     expect(parts).to_have_count(3)
-    expect(parts.last).to_contain_text("largest gap")
+    expect(parts.last).to_contain_text("largest difference")
     gaps = {}
     for dtype, text in zip(("float32", "float16", "bfloat16"), parts.all_inner_texts(), strict=True):
-        assert text.startswith(f"{dtype}: largest gap ")
-        gaps[dtype] = number(re.search("largest gap (.*?);", text)[1])
+        assert text.startswith(f"{dtype}: largest difference ")
+        gaps[dtype] = number(re.search("largest difference (.*?);", text)[1])
     # 24, 11 and 8 significant bits
     assert gaps["float32"] < ROUNDING[torch.float32] < 100 * gaps["float32"] < gaps["float16"] < gaps["bfloat16"]
     expect(page.locator("#clinic-gaps .plot .scatterlayer .trace .js-line")).to_have_count(4)  # three gaps, the lead
 
 
-@pytest.mark.parametrize(("part", "key"), [("First token", "first"), ("Short and long", "sweep")])
+@pytest.mark.parametrize(("part", "key"), [("First token", "first"), ("Prompt and answer length", "sweep")])
 def test_a_measurement_tells_how_far_it_is_and_keeps_what_it_has_when_stopped(
     browser_page: Page, monkeypatch: pytest.MonkeyPatch, part: str, key: str
 ):
@@ -293,17 +348,17 @@ def test_a_measurement_tells_how_far_it_is_and_keeps_what_it_has_when_stopped(
     status = page.locator(f"#{key}-status")
     expect(page.locator(f"#{key}-picture .plot svg").first).to_be_visible()
     page.locator(f"#{key}-stop").click()
-    expect(status).to_contain_text("Stopped. What was measured stays")
+    expect(status).to_contain_text("Stopped. What was measured so far stays")
     assert ended.wait(30)  # what was still under way has arrived
     drawn(page)
-    expect(status).to_contain_text("Stopped. What was measured stays")
+    expect(status).to_contain_text("Stopped. What was measured so far stays")
     expect(page.locator(f"#{key}-picture .plot svg").first).to_be_visible()
 
 
 def test_a_sweep_is_of_the_model_it_began_with(browser_page: Page, quick_sweep):
     """Each link of the chain read the model anew: another one's rows were mixed in, or a race ended in an error."""
     page = browser_page
-    open_part(page, "Short and long")
+    open_part(page, "Prompt and answer length")
     names = page.get_by_label("Model", exact=True)
     first = names.input_value()
     quick_sweep.gate.clear()
@@ -319,7 +374,7 @@ def test_a_sweep_is_of_the_model_it_began_with(browser_page: Page, quick_sweep):
 def test_a_finished_sweep_stays_while_another_visitor_measures(browser_page: Page, quick_sweep):
     """Pressing Measure emptied the picture of everybody."""
     page = browser_page
-    open_part(page, "Short and long")
+    open_part(page, "Prompt and answer length")
     status = page.locator("#sweep-status")
     quick_sweep.gate.clear()
     page.locator("#sweep-start").click()
@@ -330,11 +385,11 @@ def test_a_finished_sweep_stays_while_another_visitor_measures(browser_page: Pag
     quick_sweep.gate.clear()
     other = page.context.new_page()
     other.goto(page.url)
-    open_part(other, "Short and long")
+    open_part(other, "Prompt and answer length")
     other.locator("#sweep-start").click()
     expect(other.locator("#sweep-status")).to_contain_text("warming up")
     page.reload()
-    open_part(page, "Short and long")
+    open_part(page, "Prompt and answer length")
     expect(status).to_contain_text("one run of each side")
     expect(page.locator("#sweep-picture .plot svg").first).to_be_visible()
     other.locator("#sweep-stop").click()
@@ -344,14 +399,14 @@ def test_a_finished_sweep_stays_while_another_visitor_measures(browser_page: Pag
 
 
 @pytest.mark.parametrize(
-    ("start", "stop", "says", "words"),
+    ("part", "start", "stop", "says", "words"),
     [
-        ("#clinic-greedy", "#clinic-stop", "#clinic-status", "Stopped. The tests before stay."),
-        ("#clinic-formats", "#clinic-formats-stop", "#clinic-bits", "Stopped."),
+        ("Clinic", "#clinic-greedy", "#clinic-stop", "#clinic-status", "Stopped. Earlier tests stay."),
+        ("16 bits", "#clinic-formats", "#clinic-formats-stop", "#clinic-bits", "Stopped."),
     ],
 )
 def test_the_clinic_can_be_stopped(
-    browser_page: Page, monkeypatch: pytest.MonkeyPatch, start: str, stop: str, says: str, words: str
+    browser_page: Page, monkeypatch: pytest.MonkeyPatch, part: str, start: str, stop: str, says: str, words: str
 ):
     page, made, pressed, real_runs = browser_page, [], threading.Event(), clinic.race_runs
 
@@ -362,7 +417,7 @@ def test_the_clinic_can_be_stopped(
             assert pressed.wait(60)
 
     monkeypatch.setattr(clinic, "race_runs", held_runs)
-    open_part(page, "Clinic")
+    open_part(page, part)
     page.locator(start).click()
     expect(page.locator(says)).to_contain_text("both sides are writing")
     with page.expect_response(re.compile("/run/")):  # the server knows of it
@@ -379,7 +434,7 @@ def test_the_clinic_can_be_stopped(
     [
         ("Race", "#race-start", "#race-panel .empty-note"),
         ("Clinic", "#clinic-greedy", "#clinic-status"),
-        ("Clinic", "#clinic-formats", "#clinic-bits"),
+        ("16 bits", "#clinic-formats", "#clinic-bits"),
     ],
 )
 def test_logits_that_allow_no_choice_are_explained(
@@ -402,7 +457,7 @@ def test_a_fault_of_the_prompt_is_refused_for_a_single_token(browser_page: Page)
     page.get_by_label("The cache still holds the last prompt").check()
     page.locator("#clinic-greedy").click()
     expect(page.locator("#clinic-status")).to_contain_text("at least two tokens")
-    page.get_by_label("Hidden fault: find out which").check()
+    page.get_by_label("Hide a fault and let me find it").check()
     page.locator("#clinic-greedy").click()  # the same words for every fault: they tell nothing
     expect(page.locator("#clinic-status")).to_contain_text("To hide a fault")
 
@@ -424,36 +479,36 @@ def test_two_visitors_take_turns(chromium: Browser, page_url: str, monkeypatch: 
                 inside -= 1
 
     monkeypatch.setattr(race_values, "race", counted)
-    windows = [chromium.new_context(reduced_motion="reduce") for _ in range(2)]
+    windows = [chromium.new_context() for _ in range(2)]
     pages = [window.new_page() for window in windows]
     for page in pages:
         page.goto(page_url)
         open_part(page, "Race")
         fill_new_tokens(page, 32)
     for page in pages:
-        page.locator("#race-start").click()
+        page.locator("#race-bar").click()
     for page in pages:
+        expect(page.locator(".race-settings")).to_contain_text("at most 32 new tokens")
         page.wait_for_selector(DONE)
     for window in windows:
         window.close()
     assert most == 1
 
 
-def test_every_question_has_its_words_and_its_button(browser_page: Page):
+def test_every_question_has_its_words(browser_page: Page):
     page, lessons = browser_page, read_lesson("cache_on_off")
     for part, keys in {
-        "Race": ("K2", "K5", "K13"),
+        "The loop": ("K2", "K13"),
+        "Work and length": ("K5",),
         "First token": ("K8",),
-        "Short and long": ("K7",),
+        "Prompt and answer length": ("K7",),
         "Clinic": ("K1",),
     }.items():
         open_part(page, part)
         for key in keys:
-            expect(page.get_by_role("heading", name=lessons[key].title, exact=True)).to_be_visible()
-            expect(page.locator(f"#lesson-{key}")).to_have_text(lessons[key].button)
-            expect(page.locator(".card.lesson", has=page.locator(f"#lesson-{key}"))).to_contain_text(
-                lessons[key].text.splitlines()[0].split("**")[0]
-            )
+            card = page.locator(".lesson", has=page.get_by_role("heading", name=lessons[key].title, exact=True))
+            expect(card).to_contain_text(lessons[key].text.splitlines()[0].split("**")[0])
+    open_part(page, "16 bits")
     expect(page.locator("#clinic-bits")).to_contain_text(lessons["bits"].text.splitlines()[0])
 
 

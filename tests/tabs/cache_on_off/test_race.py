@@ -1,5 +1,6 @@
 """Cache on against cache off: the same tokens, the work in closed form, and what the lesson's words claim."""
 
+import inspect
 import random
 from dataclasses import replace
 
@@ -13,8 +14,9 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 import playground.tabs.cache_on_off.race as race_module
+import playground.tabs.cache_on_off.race_values as race_values_module
 from playground.engine.cache_kinds import LayerCache
-from playground.engine.generation import generate
+from playground.engine.generation import feed_unseen, generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import ModelConfig, Transformer
 from playground.engine.params import SamplingParams
@@ -29,16 +31,31 @@ from playground.engine.work import (
 )
 from playground.models.text import LoadedModel
 from playground.models.tokenizer import Tokenizer
-from playground.tabs.cache_on_off.race import OFF, ON, WARM_UP, RaceResult, SideResult, race, race_result
+from playground.tabs.cache_on_off.figures import GapLine, gaps_figure, spelled_ratio, sweep_figure
+from playground.tabs.cache_on_off.loop import LIT, loop_lines
+from playground.tabs.cache_on_off.race import (
+    OFF,
+    ON,
+    WARM_UP,
+    RaceResult,
+    SideResult,
+    first_step,
+    later_step,
+    race,
+    race_result,
+)
+from playground.tabs.cache_on_off.race_values import if_quick
 from playground.tabs.cache_on_off.sweep import (
     STORY,
     cells,
+    exact_cells,
     first_token_lengths,
     race_at_length,
     sweep_frame,
     sweep_lengths,
     text_of_length,
 )
+from playground.tabs.cache_on_off.work_growth import PROMPTS, work_growth
 
 GREEDY = SamplingParams(temperature=0.0)
 PROMPT = list(range(3, 15))
@@ -98,6 +115,54 @@ def test_a_pass_is_split_by_what_it_is_for(model):
     work = pass_multiply_adds(model.config, 12, 12)
     assert counted[torch.ops.aten.bmm] == 2 * work.attention
     assert counted[torch.ops.aten.mm] == 2 * (work.projections + work.head)
+
+
+@pytest.mark.parametrize("name", ["chat", "base"])
+def test_what_doubling_the_answer_costs_after_a_short_prompt(request, name):
+    """K5 says about 4 and 2 for the tokens, about 8 and 4 for attention, and less after a long prompt."""
+    short, long = work_growth(request.getfixturevalue(name).model)["prompts"]
+    assert (short["length"], long["length"]) == PROMPTS == (4, 183)
+
+    def growth(prompt, side, part):
+        return sum(prompt[side][part][:128]) / sum(prompt[side][part][:64])
+
+    for part, off, on in (("tokens", 4, 2), ("projections", 4, 2), ("attention", 8, 4)):
+        assert growth(short, "off", part) == pytest.approx(off, rel=0.12)
+        assert growth(short, "on", part) == pytest.approx(on, rel=0.12)
+        assert growth(long, "off", part) < growth(short, "off", part)
+        assert growth(long, "on", part) < growth(short, "on", part)
+    assert round(growth(long, "off", "tokens"), 2) == 2.30 and round(growth(long, "on", "tokens"), 2) == 1.26
+
+
+def test_the_curves_are_the_work_of_a_run(loaded):
+    work = work_growth(loaded.model)["prompts"][0]
+    for cached, side_name in ((True, "on"), (False, "off")):
+        total = run_multiply_adds(loaded.model.config, 4, 10, cached)
+        assert sum(work[side_name]["multiply_adds"][:10]) == total.total
+        assert sum(work[side_name]["attention"][:10]) == total.attention
+    result = race_result(race(loaded, PROMPT[:4], GREEDY, 10, repeats=1))
+    assert (work["on"]["tokens"][:10], work["off"]["tokens"][:10]) == (result.on.num_fed, result.off.num_fed)
+
+
+def test_a_token_takes_as_much_of_the_cache_as_the_page_says_and_an_lstm_keeps_two_vectors_a_layer(loaded):
+    facts, cache = work_growth(loaded.model), KVCache.of(loaded.model)
+    list(generate(loaded.model, PROMPT, GREEDY, cache, 6))
+    assert facts["bytes_per_token"] * cache.position == sum(cache.bytes_per_layer())
+    hidden, layers = facts["hidden"], facts["layers"]
+    network = torch.nn.LSTM(hidden, hidden, layers, batch_first=True)
+    for length in (1, 10):
+        _, state = network(torch.zeros(1, length, hidden))
+        assert facts["state_bytes"] == sum(each.nbytes for each in state)
+
+
+def test_the_code_on_the_page_is_the_code_that_runs():
+    """Each line is one of the source's, in its order, and every line that is lit is there once."""
+    lines = loop_lines()
+    for part, function in (("loop", generate), ("feed", feed_unseen)):
+        source = iter(line.strip() for line in inspect.getsource(function).splitlines())
+        assert all(line["text"].strip() in source for line in lines if line["part"] == part)
+    assert sorted(line["lit"] for line in lines if line["lit"]) == sorted(LIT)
+    assert lines[0]["text"].startswith("for ") and lines[-1]["text"].startswith("return logits")
 
 
 def test_quadratic_becomes_linear_and_cubic_quadratic():
@@ -166,7 +231,7 @@ def test_old_queries_change_nothing(model, monkeypatch):
 
 
 def test_the_first_token_needs_the_same_work_on_both_sides(loaded):
-    """K8: on and off part at the second token."""
+    """K7 and K8: work and logits differ from the second token on. The time is about the same, and not more is said."""
     result = race_result(race(loaded, PROMPT, GREEDY, 4, repeats=1))
     assert result.on.num_fed[0] == result.off.num_fed[0] == len(PROMPT)
     assert result.gaps[0] == 0.0
@@ -198,7 +263,7 @@ def test_a_warm_up_lets_others_pass_between_its_passes_and_counts_for_nothing(lo
 def test_repeats_are_timed_and_each_brings_a_result(loaded):
     results = [tick.result for tick in race(loaded, PROMPT, GREEDY, 3, repeats=3) if tick.result]
     assert [result.repeats for result in results] == [1, 2, 3]
-    assert [len(result.on.totals) for result in results] == [1, 2, 3]
+    assert [len(result.off.totals) for result in results] == [1, 2, 3]
 
 
 def test_a_race_that_took_long_is_run_once(loaded, monkeypatch):
@@ -253,26 +318,64 @@ def test_a_stopped_race_runs_no_further_step(loaded, monkeypatch):
     assert len(passes) == before
 
 
-def side(seconds: list[float], totals: list[float] | None = None, token_ids: list[int] | None = None) -> SideResult:
-    token_ids = token_ids or list(range(len(seconds)))
-    ones, marks = [1] * len(seconds), [0.5] * len(seconds)
-    return SideResult(token_ids, ones, seconds, totals or [sum(seconds)], marks, 0, "length")
+def side(*runs: list[float], token_ids: list[int] | None = None) -> SideResult:
+    """Seconds of each step, a list for each repeat."""
+    token_ids = token_ids or list(range(len(runs[0])))
+    ones, marks = [1] * len(token_ids), [0.5] * len(token_ids)
+    return SideResult(token_ids, ones, list(runs), marks, 0, "length")
 
 
 def result_of(on: SideResult, off: SideResult, gaps=(0.0,), margins=(1.0,)) -> RaceResult:
-    return RaceResult(4, on, off, list(gaps), list(margins), 1, "a machine")
+    return RaceResult(4, on, off, list(gaps), list(margins), "a machine")
 
 
-def test_where_the_cache_begins_to_pay():
-    # After two steps both clocks show 5; from the third on the cached side is ahead.
-    assert result_of(side([4, 1, 1]), side([3, 2, 3])).pays_from == 2
-    assert result_of(side([1, 1]), side([2, 2])).pays_from == 0
-    assert result_of(side([5, 1]), side([1, 1])).pays_from is None
+def test_where_the_cache_is_clearly_ahead():
+    # After two steps both clocks show 5; after the third 6 against 8.
+    on, off = [4, 1, 1], [3, 2, 3]
+    assert result_of(side(on, on), side(off, off)).pays_from == 2
+    assert result_of(side([1, 1], [1, 1]), side([2, 2], [2, 2])).pays_from == 0
+    assert result_of(side([5, 1], [5, 1]), side([1, 1], [1, 1])).pays_from is None
+
+
+def test_a_lead_that_may_be_chance_is_none():
+    """One race of a single token was "ahead from token 1 on" and, repeated, from token 2 or 3."""
+    assert result_of(side([1, 1]), side([2, 2])).pays_from is None  # run once
+    assert result_of(side([1, 1], [1, 1]), side([1.05, 1.05], [1.05, 1.05])).pays_from is None  # 5 % ahead
+    assert result_of(side([1, 1], [1, 1]), side([2, 2], [1, 1])).pays_from is None  # ahead in one of two repeats
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.floats(0.1, 9), min_size=4, max_size=4), st.lists(st.floats(0.1, 9), min_size=4, max_size=4)
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_the_numbers_of_a_run_hold_together(pairs):
+    """Medians of steps and of totals told two stories: 1.0 for the first token, 7.4 for each later one, 9.2 in all."""
+    result = result_of(side(*(on for on, _ in pairs)), side(*(off for _, off in pairs)))
+    for each in (result.on, result.off):
+        first, later = first_step(each.seconds), later_step(each.seconds)
+        assert first + 3 * later == pytest.approx(each.total_seconds)
+        assert min(each.totals) <= each.total_seconds <= max(each.totals)
+    low, high = result.time_range()
+    assert low * (1 - 1e-9) <= result.time_ratio <= high * (1 + 1e-9)
 
 
 def test_a_run_whose_repeats_disagree_is_noisy():
-    assert not result_of(side([1], [1.0, 1.1, 1.2]), side([1], [1.0, 1.0, 1.0])).noisy
-    assert result_of(side([1], [1.0, 1.1, 1.5]), side([1], [1.0, 1.0, 1.0])).noisy
+    ones = side([1.0], [1.0], [1.0])
+    assert not result_of(side([1.0], [1.1], [1.2]), ones).noisy
+    assert result_of(side([1.0], [1.1], [1.5]), ones).noisy
+
+
+def test_a_race_that_nobody_asked_for_begins_only_where_it_takes_no_time(loaded, monkeypatch):
+    ticks = list(if_quick(race(loaded, PROMPT, GREEDY, 4, repeats=1), 4))
+    assert ticks[-1].result is not None
+    monkeypatch.setattr(race_values_module, "QUICK_SECONDS", 0.0)
+    ticks = list(if_quick(race(loaded, PROMPT, GREEDY, 4, repeats=1), 4))
+    assert ticks and {tick.repeat for tick in ticks} == {WARM_UP}
 
 
 def test_the_first_difference_and_near_ties():
@@ -322,9 +425,26 @@ def test_a_sweep_row_holds_exact_ratios_and_measured_times(talker):
     assert frame.multiply_add_ratio.is_monotonic_increasing
 
 
+def test_a_measured_ratio_near_1_is_no_finding():
+    """The table printed 0.9 for one new token, which no cache can be the reason of."""
+    said = [spelled_ratio(ratio, "time_ratio") for ratio in (0.5, 0.9, 1.1, 5.14)]
+    assert said == ["0.5", "≈ 1", "≈ 1", "5.1"] and spelled_ratio(1.1, "token_ratio") == "1.1"
+
+
+def test_equal_logits_have_no_point_in_the_chart():
+    """A log axis has no 0: they were drawn at 1e-8, and the next gap looked like an event."""
+    lead, gaps = gaps_figure([GapLine("float16", [0.0, 0.02, 0.0], [1.0, 0.5, 0.2], None)]).data
+    assert gaps.y == (None, 0.02, None) and lead.y == (1.0, 0.5, 0.2)
+
+
 def test_a_sweep_row_ends_where_the_context_does(talker):
     result = race_result(race_at_length(talker, 300, 64, repeats=1))
-    assert [cell.num_new for cell in cells(talker, result, (1, 16, 64))] == [1, 16]
+    measured, exact = cells(talker, result, (1, 16, 64)), exact_cells(talker, 300, (1, 16, 64))
+    assert [cell.num_new for cell in measured] == [cell.num_new for cell in exact] == [1, 16]
+    assert [cell.token_ratio for cell in measured] == [cell.token_ratio for cell in exact]
+    figure = sweep_figure(sweep_frame(exact), [300], (1, 16, 64))  # what is exact is there before anything is measured
+    told = spelled_ratio(exact[1].token_ratio, "token_ratio"), spelled_ratio(exact[1].multiply_add_ratio, "time_ratio")
+    assert tuple(table.text[0][1] for table in figure.data) == told
     assert sweep_lengths(talker) == [16, 64, 183, 256]
 
 
