@@ -28,6 +28,7 @@ let state = {
   race: null,
   live: true,
   branches: [],
+  pinned: null,
   question: null,
   comparison: null,
   speed: "auto",

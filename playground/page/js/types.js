@@ -210,6 +210,7 @@
  * @property {string} speed  of a replay: "auto", or a factor
  * @property {boolean} live  whether the answer is written again when the sliders change it
  * @property {Run[]} branches  an answer as it was, then what it became with other tokens
+ * @property {{ run: Run, params: Params } | null} pinned  an answer that is held beside the present one, and its sliders
  * @property {string | null} question  whose card is open
  * @property {((step: number, tokenId: number) => void) | null} fork  goes on from a step with another token
  * @property {import("./jobs.js").Job | null} job  how Generate's work stands

@@ -15,6 +15,7 @@ def playground_tab(page: Page) -> None:
     with gr.Tab(say("playground.tab"), id="playground"), gr.Row(elem_classes="board"):
         with gr.Column(elem_classes="card area-tokens"):
             panel("tokens")
+            panel("pinned")
         with gr.Column(elem_classes="card area-distribution"):
             panel("distribution")
         with gr.Column(elem_classes="card area-nucleus"):

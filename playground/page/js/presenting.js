@@ -1,0 +1,149 @@
+// One figure as large as the window, its height included, the sliders below it, and nothing else: for a lecture room.
+// lecture.js walks through the steps of a lecture; this module only shows the figure.
+
+import { cardsInSight, enlarge, enlarged } from "./enlarge.js";
+import { eventually, nextFrame } from "./eventually.js";
+import { set } from "./svg.js";
+
+const LEAST_ZOOM = 1.34; // the smallest letters, 18 pixels, become 24
+const MOST_ZOOM = 4;
+const NARROWEST = 430; // pixels that a figure needs, as on a phone
+const HERO = ".panel-distribution"; // presented where nothing else is pointed at
+const SIZES = ["--present-zoom", "--present-top", "--present-height"]; // of a card, for presenting.css
+const NO_NAMES = /^panel-(body|job_status)$/;
+
+/** What is presented, as an address says it. @type {{ figure: string | null, lecture: { name: string, step: number } | null }} */
+let shown = { figure: null, lecture: null };
+let fitting = 0; // a newer one ends the one before it
+/** What had the focus before. @type {Element | null} */
+let before = null;
+
+export const presented = () => shown;
+export const isPresenting = () => document.body.classList.contains("is-presenting");
+
+/** Presents the figure of this name, in a lecture without one the figure at hand; neither: ends it.
+ * @param {string | null} figure @param {typeof shown["lecture"]} [lecture] */
+export async function present(figure, lecture = null) {
+  if (!figure && !lecture) return leave();
+  const card = await eventually(() => (figure ? cardOf(figure) : pointedAt()));
+  if (!card) return leave();
+  if (!isPresenting()) before = document.activeElement;
+  shown = { figure: figure ?? nameOf(card), lecture };
+  const isSame = isPresenting() && enlarged() === card;
+  document.body.classList.add("is-presenting");
+  if (enlarged() !== card) enlarge(card);
+  tell();
+  await fit(card, isSame);
+}
+
+/** Presents this card, or the one that is pointed at. @param {Element | null} [card] */
+export async function presentCard(card = pointedAt()) {
+  if (card) await present(nameOf(card), shown.lecture);
+}
+
+export function leave() {
+  if (!isPresenting()) return;
+  document.body.classList.remove("is-presenting");
+  const card = enlarged();
+  card?.classList.remove("is-fitting");
+  if (card instanceof HTMLElement) for (const name of SIZES) card.style.removeProperty(name);
+  enlarge(null);
+  fitting += 1;
+  shown = { figure: null, lecture: null };
+  if (before instanceof HTMLElement) before.focus();
+  tell();
+}
+
+/** Whoever shows or remembers what is presented hears of it. */
+function tell() {
+  set(document.body, { "data-presented": null });
+  document.dispatchEvent(new Event("presenting"));
+}
+
+function pointedAt() {
+  const cards = cardsInSight();
+  const isAt = (/** @type {string} */ selector) => cards.find((card) => card.querySelector(`:scope ${selector}`));
+  return (
+    enlarged() ??
+    cards.find((card) => card.matches(":hover") || card.contains(document.activeElement)) ??
+    isAt(HERO) ??
+    cards[0] ??
+    null
+  );
+}
+
+/** A figure is called as its picture or as the element that holds it; ".2": the second one of that name.
+ * @param {string} name */
+function cardOf(name) {
+  const [kind, which] = name.split(".");
+  const pictures = [...document.querySelectorAll(`#tabs .panel-${kind}, #tabs #${kind}`)];
+  const cards = pictures.map((picture) => picture.closest(".card")).filter((card) => card && isInSight(card));
+  return [...new Set(cards)][Number(which ?? 1) - 1] ?? null;
+}
+
+/** @param {Element} card */
+function nameOf(card) {
+  const picture = [...card.querySelectorAll(".panel")].find((panel) => kindOf(panel));
+  const kind = picture && kindOf(picture);
+  if (!kind) return null;
+  for (let which = 1; which < 100; which += 1) {
+    const name = which === 1 ? kind : `${kind}.${which}`;
+    const found = cardOf(name);
+    if (found === card) return name;
+    if (!found) return null;
+  }
+  return null;
+}
+
+/** @param {Element} panel */
+function kindOf(panel) {
+  const kind = [...panel.classList].find((each) => each.startsWith("panel-") && !NO_NAMES.test(each));
+  return kind?.slice("panel-".length) ?? null;
+}
+
+/** @param {Element} element */
+const isInSight = (element) => element.getClientRects().length > 0;
+
+/** As large as the window allows: with a larger zoom the figure is laid out narrower, and so it grows in height until it
+ * fills what is left. @param {Element} card @param {boolean} isSame  it was there before, and may fit as it is */
+async function fit(card, isSame) {
+  if (!(card instanceof HTMLElement)) return;
+  const turn = ++fitting;
+  const isOver = () => turn !== fitting || !isPresenting();
+  /** @param {number} zoom */
+  const heightAt = async (zoom) => {
+    card.style.setProperty("--present-zoom", String(zoom));
+    await nextFrame(); // the pictures hear of their new width
+    await nextFrame(); // and have drawn
+    return card.getBoundingClientRect().height;
+  };
+  if (!isSame) card.classList.add("is-fitting");
+  await nextFrame(); // the words above and the sliders below have their height
+  const { top, height } = roomFor();
+  let [low, high] = [LEAST_ZOOM, Math.max(LEAST_ZOOM, Math.min(MOST_ZOOM, innerWidth / NARROWEST))];
+  while (high - low > 0.06 && !isOver()) {
+    const middle = (low + high) / 2;
+    if ((await heightAt(middle)) <= height) low = middle;
+    else high = middle;
+  }
+  if (isOver()) return;
+  const made = Math.min(height, await heightAt(low));
+  card.style.setProperty("--present-top", `${top + (height - made) / 2}px`);
+  card.style.setProperty("--present-height", `${height}px`);
+  card.classList.remove("is-fitting");
+  set(document.body, { "data-presented": shown.figure });
+}
+
+/** Between the words above and the sliders below. */
+function roomFor() {
+  const heightOf = (/** @type {string} */ selector) =>
+    document.querySelector(selector)?.getBoundingClientRect().height ?? 0;
+  const top = heightOf(".present-strip") + 8;
+  return { top, height: Math.max(200, innerHeight - top - heightOf("#bar") - 8) };
+}
+
+/** When the window, or what stands above the figure, has another size. */
+export function refit() {
+  const card = enlarged();
+  if (isPresenting() && card) fit(card, true);
+}
