@@ -101,12 +101,12 @@ def test_a_link_repeats_an_experiment_and_a_forced_token(
     open_tab(page, "race-clinic")
     page.locator("#clinic-fault input[value=position]").check()
     page.locator("#clinic-greedy").click()
-    expect(page.locator("#clinic-panel")).to_contain_text("different", ignore_case=True)
+    expect(page.locator("#clinic-panel tbody tr")).to_have_count(1)
     expect(page).to_have_url(re.compile("forced=.*set.clinic-fault=position&do=clinic-greedy&tab=race/race-clinic$"))
     with opened(window, page.url) as other:
         arrived(other, state(page))
         expect(other.locator("#clinic-fault input[value=position]")).to_be_checked()
-        expect(other.locator("#clinic-panel")).to_contain_text("different", ignore_case=True)
+        expect(other.locator("#clinic-panel tbody tr")).to_have_count(1)
 
 
 def test_a_hostile_address_sets_what_a_hand_could_set_and_nothing_else(window: BrowserContext, page_url: str):
@@ -129,7 +129,7 @@ def test_a_link_is_copied_and_an_answer_pinned_beside_the_next(browser_page: Bro
     page = browser_page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     generate(page)
-    page.locator(".token").nth(2).click()
+    page.locator(".token").nth(4).click()
     pinned = page.locator(".panel-pinned:visible .pinned")
     page.get_by_role("button", name="Pin this answer").click()
     slide(page, "temperature", 0)
@@ -245,6 +245,7 @@ def test_a_mistake_in_a_lecture_is_told_where_the_sentence_would_stand(browser_p
 
 def test_terms_explain_themselves_to_pointer_keyboard_and_finger(browser_page: BrowserPage):
     page = browser_page
+    generate(page)
     tip = page.get_by_role("tooltip")
     term = page.locator("#controls .term[data-term=top_k]")
     term.hover()

@@ -45,6 +45,8 @@ export async function repeatExperiment(wanted, button) {
     if (holder) setField(holder, value);
   }
   const found = button && (await eventually(() => find(button)));
+  // What it starts would otherwise answer to pictures that are not there yet.
+  await eventually(() => !document.querySelector("#tabs .panel-body:not([data-mounted])"));
   if (found instanceof HTMLButtonElement && isExperiment(found)) found.click();
 }
 

@@ -1,7 +1,7 @@
 // The field's terms, explained where they first stand in a title, a lesson or at a slider: on hover, focus and touch. And
 // all of them as a list. assets/words/en/glossary.toml has the words, and the spellings under which each is found.
 
-import { node, say } from "./svg.js";
+import { node, overPage, say } from "./svg.js";
 import * as words from "./words.js";
 
 // Where terms are looked for. [data-terms] is for whoever wants another element explained.
@@ -120,7 +120,7 @@ function textsIn(element) {
 
 /** One for all terms. It stays while the pointer is on it, and Escape takes it away. */
 function tooltip() {
-  const box = node("div.term-tip", { role: "tooltip", hidden: "" }, document.querySelector(".gradio-container"));
+  const box = node("div.term-tip", { role: "tooltip", hidden: "" }, overPage());
   const [title, text] = [node("b", {}, box), node("span", {}, box)];
   /** @type {HTMLElement | null} */
   let owner = null;

@@ -3,7 +3,7 @@
 
 import { openAddress } from "./links.js";
 import { isPresenting, leave, presentCard, presented, refit } from "./presenting.js";
-import { node, say } from "./svg.js";
+import { node, overPage, say } from "./svg.js";
 import * as words from "./words.js";
 
 const FIRST = "decoding"; // the course's own
@@ -62,7 +62,7 @@ function complain(text) {
 
 /** Puts the strip on the page. */
 export function addStrip() {
-  const strip = node("header.present-strip", { hidden: "", tabindex: -1 }, document.querySelector(".gradio-container"));
+  const strip = node("header.present-strip", { hidden: "" }, overPage());
   const text = node("div.present-words", {}, strip);
   const title = node("h2", {}, text);
   const sentence = node("p", { role: "status", "aria-live": "polite" }, text);
@@ -79,7 +79,7 @@ export function addStrip() {
     const isNew = strip.hidden;
     strip.hidden = !isPresenting();
     if (!isPresenting()) return;
-    if (isNew) strip.focus();
+    if (isNew) on.focus();
     const { lecture } = presented();
     if (lecture) place = lecture;
     const { steps, problem: wrong } = lecture ? await load(lecture.name) : { steps: [] };

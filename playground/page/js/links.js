@@ -11,7 +11,7 @@ import { experimentsNow, followExperiments, repeatExperiment } from "./experimen
 import { isUnderWay } from "./jobs.js";
 import { present, presented } from "./presenting.js";
 import { ruleNames, settingsOf } from "./stage_table.js";
-import { node, say } from "./svg.js";
+import { node, overPage, say } from "./svg.js";
 import { openTab, openTabs, whenTabChanges } from "./tabs.js";
 import * as words from "./words.js";
 
@@ -60,7 +60,7 @@ async function begin(api) {
     store.get().params && store.get().bar && openTabs().length && document.querySelector("#generate");
   await eventually(isReady, MODEL_SECONDS);
   const known = knownOf(store.get(), api.props.value?.models ?? []);
-  const note = node("p.link-note.problem", { role: "alert" }, document.querySelector(".gradio-container"));
+  const note = node("p.link-note.problem", { role: "alert" }, overPage());
   note.addEventListener("click", () => say(note, ""));
   let isTouched = false; // before that the address stays as it came
   let trips = 0; // a newer one ends the one before it

@@ -30,7 +30,7 @@ export async function present(figure, lecture = null) {
   if (!isPresenting()) before = document.activeElement;
   shown = { figure: figure ?? nameOf(card), lecture };
   const isSame = isPresenting() && enlarged() === card;
-  document.body.classList.add("is-presenting");
+  markPage(true);
   if (enlarged() !== card) enlarge(card);
   tell();
   await fit(card, isSame);
@@ -43,7 +43,7 @@ export async function presentCard(card = pointedAt()) {
 
 export function leave() {
   if (!isPresenting()) return;
-  document.body.classList.remove("is-presenting");
+  markPage(false);
   const card = enlarged();
   card?.classList.remove("is-fitting");
   if (card instanceof HTMLElement) for (const name of SIZES) card.style.removeProperty(name);
@@ -52,6 +52,13 @@ export function leave() {
   shown = { figure: null, lecture: null };
   if (before instanceof HTMLElement) before.focus();
   tell();
+}
+
+/** Gradio repeats each style under .contain, where it would win over one that knows only the body.
+ * @param {boolean} isOn */
+function markPage(isOn) {
+  for (const element of [document.body, ...document.querySelectorAll(".contain > *")])
+    element.classList.toggle("is-presenting", isOn);
 }
 
 /** Whoever shows or remembers what is presented hears of it. */
