@@ -156,15 +156,17 @@ def test_a_link_is_copied_and_an_answer_pinned_beside_the_next(browser_page: Bro
 PRESENTED = """() => {
   const card = document.querySelector(".card.is-enlarged"), box = card.getBoundingClientRect();
   const strip = document.querySelector(".present-strip").getBoundingClientRect();
-  const bar = document.querySelector("#bar").getBoundingClientRect();
+  const bar = document.querySelector("#controls").getBoundingClientRect();
   const zoom = Number(getComputedStyle(card).zoom);
   const seen = (element) => element.getClientRects().length && getComputedStyle(element).visibility === "visible";
   const letters = [...card.querySelectorAll("*")].filter((each) => seen(each) && !each.closest(".only-heard")
     && [...each.childNodes].some((child) => child.nodeType === 3 && child.data.trim()));
-  const marks = [...card.querySelectorAll("svg, canvas, .bar-row, .dot, .token, .plot .main-svg")].filter(
+  const marks = [...card.querySelectorAll("svg, canvas, [class*=bar], .dot, .token")].filter(
     (each) => seen(each) && each.getBoundingClientRect().width > 10);
+  const lowest = Math.max(...[...marks, ...letters].map((each) => each.getBoundingClientRect().bottom));
   return {
     free: [strip.bottom, bar.top, innerWidth], card: [box.top, box.bottom, box.width],
+    hidden: card.scrollHeight - card.clientHeight, filled: (lowest - box.top) / box.height,
     smallest: Math.min(...letters.map((each) => parseFloat(getComputedStyle(each).fontSize) * zoom)),
     others: [...document.querySelectorAll(".card")].filter((each) => each !== card && seen(each)).length,
     marks: marks.length, empty: [...card.querySelectorAll(".empty-note")].filter(seen).map((each) => each.textContent),
@@ -187,8 +189,8 @@ def test_a_figure_is_presented_as_large_as_the_window_with_the_sliders_below(bro
     top, bottom, width = shown["free"]
     assert shown["others"] == 0 and shown["marks"] > 0
     assert top <= shown["card"][0] and shown["card"][1] <= bottom + 1, "between the strip and the sliders"
-    fills = (shown["card"][1] - shown["card"][0]) / (bottom - top)
-    assert shown["card"][2] > 0.9 * width and fills > 0.8
+    assert shown["card"][2] > 0.95 * width and shown["card"][1] - shown["card"][0] > 0.9 * (bottom - top)
+    assert shown["filled"] > 0.8, "not a small picture in a large frame"
     step = state(page)["step"]
     page.keyboard.press("ArrowRight")
     drawn(page)
@@ -218,7 +220,7 @@ def test_every_step_of_the_course_s_lecture_shows_its_figure(browser_page: Brows
         page.wait_for_function(
             "() => { const card = document.querySelector('.card.is-enlarged'); return card && "
             "![...card.querySelectorAll('.empty-note')].some((note) => note.checkVisibility()) && "
-            "[...card.querySelectorAll('svg, canvas, .bar-row, .dot, .token, .plot .main-svg')].some("
+            "[...card.querySelectorAll('svg, canvas, [class*=bar], .dot, .token')].some("
             "(mark) => mark.checkVisibility() && mark.getBoundingClientRect().width > 10); }"
         )
         shown = presented(page, figure)

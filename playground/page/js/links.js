@@ -9,10 +9,10 @@ import { cornerButton } from "./corner.js";
 import { eventually } from "./eventually.js";
 import { experimentsNow, followExperiments, repeatExperiment } from "./experiments.js";
 import { isUnderWay } from "./jobs.js";
+import { openTab, openTabs, whenTabChanges } from "./open_tabs.js";
 import { present, presented } from "./presenting.js";
 import { ruleNames, settingsOf } from "./stage_table.js";
 import { node, overPage, say } from "./svg.js";
-import { openTab, openTabs, whenTabChanges } from "./tabs.js";
 import * as words from "./words.js";
 
 /**

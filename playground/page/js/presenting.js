@@ -7,6 +7,7 @@ import { set } from "./svg.js";
 
 const LEAST_ZOOM = 1.34; // the smallest letters, 18 pixels, become 24
 const MOST_ZOOM = 4;
+const PATIENCE_MS = 300; // of a figure that grows
 const NARROWEST = 430; // pixels that a figure needs, as on a phone
 const HERO = ".panel-distribution"; // presented where nothing else is pointed at
 const SIZES = ["--present-zoom", "--present-top", "--present-height"]; // of a card, for presenting.css
@@ -15,6 +16,15 @@ const NO_NAMES = /^panel-(body|job_status)$/;
 /** What is presented, as an address says it. @type {{ figure: string | null, lecture: { name: string, step: number } | null }} */
 let shown = { figure: null, lecture: null };
 let fitting = 0; // a newer one ends the one before it
+let fitted = 0; // how high the content was then
+/** What an experiment brings makes a figure higher. */
+const growth = new MutationObserver(() => {
+  clearTimeout(waiting);
+  waiting = window.setTimeout(() => {
+    if (Math.abs((enlarged()?.scrollHeight ?? fitted) - fitted) > 12) refit();
+  }, PATIENCE_MS);
+});
+let waiting = 0;
 /** What had the focus before. @type {Element | null} */
 let before = null;
 
@@ -49,6 +59,7 @@ export function leave() {
   if (card instanceof HTMLElement) for (const name of SIZES) card.style.removeProperty(name);
   enlarge(null);
   fitting += 1;
+  growth.disconnect();
   shown = { figure: null, lecture: null };
   if (before instanceof HTMLElement) before.focus();
   tell();
@@ -111,34 +122,38 @@ function kindOf(panel) {
 /** @param {Element} element */
 const isInSight = (element) => element.getClientRects().length > 0;
 
-/** As large as the window allows: with a larger zoom the figure is laid out narrower, and so it grows in height until it
- * fills what is left. @param {Element} card @param {boolean} isSame  it was there before, and may fit as it is */
-async function fit(card, isSame) {
+/** The card fills what is left of the window, at the largest zoom with which all of it is seen: pictures are laid out
+ * narrower then, and grow in height. @param {Element} card @param {boolean} isSame  it was there before */
+async function fit(card, isSame, tries = 2) {
   if (!(card instanceof HTMLElement)) return;
   const turn = ++fitting;
   const isOver = () => turn !== fitting || !isPresenting();
   /** @param {number} zoom */
-  const heightAt = async (zoom) => {
-    card.style.setProperty("--present-zoom", String(zoom));
+  const fitsAt = async (zoom) => {
+    card.style.setProperty("--present-zoom", zoom.toFixed(3));
     await nextFrame(); // the pictures hear of their new width
     await nextFrame(); // and have drawn
-    return card.getBoundingClientRect().height;
+    return card.scrollHeight <= card.clientHeight + 1;
   };
   if (!isSame) card.classList.add("is-fitting");
   await nextFrame(); // the words above and the sliders below have their height
   const { top, height } = roomFor();
+  card.style.setProperty("--present-top", `${top}px`);
+  card.style.setProperty("--present-height", `${height}px`);
   let [low, high] = [LEAST_ZOOM, Math.max(LEAST_ZOOM, Math.min(MOST_ZOOM, innerWidth / NARROWEST))];
   while (high - low > 0.06 && !isOver()) {
     const middle = (low + high) / 2;
-    if ((await heightAt(middle)) <= height) low = middle;
+    if (await fitsAt(middle)) low = middle;
     else high = middle;
   }
+  const isRight = await fitsAt(low); // or more has come meanwhile
   if (isOver()) return;
-  const made = Math.min(height, await heightAt(low));
-  card.style.setProperty("--present-top", `${top + (height - made) / 2}px`);
-  card.style.setProperty("--present-height", `${height}px`);
+  if (!isRight && low > LEAST_ZOOM && tries > 0) return fit(card, isSame, tries - 1);
   card.classList.remove("is-fitting");
+  fitted = card.scrollHeight;
+  growth.disconnect();
   set(document.body, { "data-presented": shown.figure });
+  growth.observe(card, { childList: true, subtree: true, characterData: true });
 }
 
 /** Between the words above and the sliders below. */
@@ -146,7 +161,7 @@ function roomFor() {
   const heightOf = (/** @type {string} */ selector) =>
     document.querySelector(selector)?.getBoundingClientRect().height ?? 0;
   const top = heightOf(".present-strip") + 8;
-  return { top, height: Math.max(200, innerHeight - top - heightOf("#bar") - 8) };
+  return { top, height: Math.max(200, innerHeight - top - heightOf("#controls") - 8) };
 }
 
 /** When the window, or what stands above the figure, has another size. */
