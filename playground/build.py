@@ -26,7 +26,7 @@ def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
     with gr.Blocks(title=say("page.title"), fill_width=True) as demo:
         page = build_bar(models)
         shared_answers(page)
-        with gr.Tabs(elem_id="tabs"):
+        with gr.Tabs(elem_id="tabs", overflow_behavior="wrap"):
             playground_tab(page)
             sampling_tab(page)
             answers_tab(page)

@@ -69,7 +69,15 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
     for begins in ([start.click, prompt.submit], taken.success):
         page.jobs.on(begins, record, page.request, run, name="generate", joins=True)
     page.jobs.stop(stop)
+    _links(models, model_name, prompt)
     return page
+
+
+def _links(models: dict[str, LoadedModel], model_name: gr.Dropdown, prompt: gr.Textbox) -> None:
+    """What an address of the page sets of Gradio's components; links.js sets the rest."""
+    link = panel("links", {"models": list(models)}, events=["opened"], elem_id="links")
+    boxes = [model_name, prompt]
+    link.opened(None, [link], boxes, js="({ model, prompt }) => [model, prompt]", queue=False, **QUIET)
 
 
 def _request_boxes(names: list[str], examples: dict[str, list[dict]]) -> tuple[gr.Dropdown, gr.Textbox]:

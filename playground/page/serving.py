@@ -10,6 +10,7 @@ from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 
 from playground.page.guard import Door, Guard
+from playground.page.lectures import LectureError, read_lecture
 from playground.page.link_preview import LinkPreview
 from playground.page.unheard import Unheard
 from playground.words import catalogue, say
@@ -41,7 +42,18 @@ def app_options(title: str, description: str, door: Door) -> dict:
     def send_words(_request: Request) -> Response:
         return JSONResponse(said, headers=FRESH)
 
-    routes = [Route("/scripts/{name:path}", send), Route("/words/en.json", send_words)]
+    def send_lecture(request: Request) -> Response:
+        """Read anew each time: a teacher edits it while the page runs."""
+        try:
+            return JSONResponse(read_lecture(request.path_params["name"]), headers=FRESH)
+        except LectureError as error:
+            return JSONResponse({"title": "", "steps": [], "problem": str(error)}, headers=FRESH)
+
+    routes = [
+        Route("/scripts/{name:path}", send),
+        Route("/words/en.json", send_words),
+        Route("/lectures/{name}.json", send_lecture),
+    ]
     middleware = [
         Middleware(Guard, door=door),
         Middleware(Unheard),
@@ -54,5 +66,5 @@ def app_options(title: str, description: str, door: Door) -> dict:
 def style_sheet() -> str:
     """The page's styles, then those of its tabs."""
     return "".join(
-        path.read_text() for path in [PACKAGE / "page" / "page.css", *sorted(PACKAGE.glob("tabs/*/style.css"))]
+        path.read_text() for path in [*sorted(PACKAGE.glob("page/*.css")), *sorted(PACKAGE.glob("tabs/*/style.css"))]
     )

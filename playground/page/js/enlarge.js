@@ -77,9 +77,10 @@ function buttonOf(card) {
   return card.querySelector(":scope > .enlarge");
 }
 
-/** Tab goes round inside: what lies behind the card can't be seen. @param {any} event */
+/** Tab goes round inside: what lies behind the card can't be seen. While it is presented the sliders can.
+ * @param {any} event */
 function stayInside(event) {
-  if (event.key !== "Tab") return;
+  if (event.key !== "Tab" || document.body.classList.contains("is-presenting")) return;
   const stops = [...event.currentTarget.querySelectorAll(CAN_FOCUS)].filter((stop) => stop.getClientRects().length);
   const [leaving, other] = event.shiftKey ? [stops[0], stops.at(-1)] : [stops.at(-1), stops[0]];
   if (document.activeElement !== leaving) return;

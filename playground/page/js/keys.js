@@ -1,6 +1,11 @@
 // The keyboard of a lecturer: one key for each thing done in front of a class. Nothing happens while somebody types.
 
+import { cornerButton } from "./corner.js";
 import { addEnlargeButtons, cardsInSight, enlarge } from "./enlarge.js";
+import { addGlossary } from "./glossary.js";
+import { addStrip, togglePresenting, turn } from "./lecture.js";
+import { isPresenting, leave, presentCard } from "./presenting.js";
+import { speakOfSliders } from "./spoken.js";
 import { store } from "./store.js";
 import { node } from "./svg.js";
 import * as words from "./words.js";
@@ -12,6 +17,8 @@ const KEYS = [
   ["← →", "page.keys.step"],
   ["T  P  K", "page.keys.sliders"],
   ["1 … 9", "page.keys.enlarge"],
+  ["F", "present.keys.present"],
+  ["PgDn PgUp", "present.keys.pages"],
   ["D", "page.keys.dark"],
   ["?", "page.keys.help"],
 ];
@@ -19,6 +26,7 @@ const REMEMBERED = "decoding-playground.keys"; // in the browser's storage
 // What has arrow keys of its own, or takes letters.
 const OWN_ARROWS =
   "input, select, [role=slider], [role=tab], [role=radio], [role=tree], [role=treeitem], [role=option]";
+const WRITING = "textarea, [contenteditable]"; // the keys of a clicker are keys of the text there
 const TYPING = "textarea, select, input:not([type=range]):not([type=checkbox]):not([type=radio]), [contenteditable]";
 
 let areOn = localStorage.getItem(REMEMBERED) !== "off";
@@ -28,17 +36,25 @@ export function listen() {
   addButtons(help);
   const tabs = document.querySelector("#tabs");
   if (tabs) addEnlargeButtons(tabs);
+  addStrip();
+  speakOfSliders();
   keepSlidersInSight();
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || help.open) return;
-    if (event.key === "Escape") return enlarge(null);
+    if (event.key === "Escape") return isPresenting() ? leave() : enlarge(null);
     const target = event.target instanceof Element ? event.target : document.body;
-    if (!areOn || target.matches(TYPING)) return;
-    const action = actionOf(event, target, help);
+    const action = pageOf(event, target) ?? (areOn && !target.matches(TYPING) ? actionOf(event, target, help) : null);
     if (!action) return;
     event.preventDefault();
     action();
   });
+}
+
+/** A step of the lecture, while something is presented: elsewhere the page scrolls.
+ * @param {KeyboardEvent} event @param {Element} target @returns {(() => void) | null} */
+function pageOf({ key }, target) {
+  if (!isPresenting() || target.matches(WRITING) || !/^Page(Up|Down)$/.test(key)) return null;
+  return () => turn(key === "PageDown" ? 1 : -1);
 }
 
 /** By the place of a key: the letter on it may be of another alphabet.
@@ -47,7 +63,7 @@ function actionOf({ code, key }, target, help) {
   if (key === "ArrowLeft" || key === "ArrowRight")
     return keepsArrows(target) ? null : () => go(key === "ArrowRight" ? 1 : -1);
   const digit = /^(?:Digit|Numpad)([1-9])$/.exec(code);
-  if (digit) return () => enlarge(cardsInSight()[Number(digit[1]) - 1] ?? null);
+  if (digit) return () => show(cardsInSight()[Number(digit[1]) - 1] ?? null);
   if (key === "?") return () => help.showModal();
   /** @param {string} selector @returns {HTMLElement | null} */
   const find = (selector) => document.querySelector(selector);
@@ -63,8 +79,15 @@ function actionOf({ code, key }, target, help) {
     KeyP: focus("top_p"),
     KeyK: focus("top_k"),
     KeyD: toggleDark,
+    KeyF: togglePresenting,
   };
   return actions[code] ?? null;
+}
+
+/** @param {Element | null} card */
+function show(card) {
+  if (!isPresenting()) enlarge(card);
+  else if (card) presentCard(card);
 }
 
 /** On a phone the bar scrolls away as far as its last sliders; page.css makes it stick there. */
@@ -107,6 +130,7 @@ function helpDialog() {
     node("dd", {}, list, words.say(text));
   }
   addSwitch(dialog);
+  addGlossary(dialog);
   const close = node("button.small-button", { type: "button" }, dialog, words.say("page.keys.close"));
   close.addEventListener("click", () => dialog.close());
   return dialog;
@@ -126,19 +150,18 @@ function addSwitch(parent) {
 
 /** @param {HTMLDialogElement} help */
 function addButtons(help) {
-  const corner = node("div.corner", {}, document.querySelector("#bar") ?? document.body);
-  const dark = node(
-    "button.small-button",
-    { type: "button", title: words.say("page.keys.dark_title"), "aria-label": words.say("page.keys.dark_name") },
-    corner,
-    "◐",
-  );
-  const keys = node(
-    "button.small-button",
-    { type: "button", title: words.say("page.keys.help_title"), "aria-label": words.say("page.keys.help_name") },
-    corner,
-    "?",
-  );
-  dark.addEventListener("click", toggleDark);
-  keys.addEventListener("click", () => help.showModal());
+  const buttons = {
+    present: cornerButton("present.button", { id: "present", title: words.say("present.title") }),
+    dark: cornerButton("page.keys.dark_sign", {
+      title: words.say("page.keys.dark_title"),
+      "aria-label": words.say("page.keys.dark_name"),
+    }),
+    keys: cornerButton("page.keys.help_sign", {
+      title: words.say("page.keys.help_title"),
+      "aria-label": words.say("page.keys.help_name"),
+    }),
+  };
+  buttons.present.addEventListener("click", togglePresenting);
+  buttons.dark.addEventListener("click", toggleDark);
+  buttons.keys.addEventListener("click", () => help.showModal());
 }

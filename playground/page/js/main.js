@@ -71,10 +71,14 @@ page.playgroundMount = () => {
     listen();
   }
   for (const panel of queue.splice(0)) {
-    mountPanel(panel).catch((error) => {
-      console.error(`panel ${panel.name}:`, error);
-      panel.element.textContent = words.say("page.broken_picture", { name: panel.name });
-    });
+    mountPanel(panel)
+      .catch((error) => {
+        console.error(`panel ${panel.name}:`, error);
+        panel.element.textContent = words.say("page.broken_picture", { name: panel.name });
+      })
+      .finally(() => {
+        panel.element.dataset.mounted = ""; // experiments.js waits for it
+      });
   }
 };
 page.playgroundMount();

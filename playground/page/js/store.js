@@ -33,6 +33,7 @@ let state = {
   race: null,
   live: true,
   branches: [],
+  pinned: null,
   question: null,
   hand: {
     kind: "probs",

@@ -50,6 +50,9 @@ function dress(made, classes, attributes, parent, text) {
   return made;
 }
 
+/** What lies over the page goes in here: elsewhere Gradio leaves the styles for small windows and for print out. */
+export const overPage = () => document.querySelector(".contain") ?? document.body;
+
 /**
  * @template {Element} Target
  * @param {Target} target

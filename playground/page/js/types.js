@@ -218,6 +218,7 @@
  * @property {Comparison | null} comparison  the newest that came to its end, in whichever tab
  * @property {boolean} live  whether the answer is written again when the sliders change it
  * @property {Run[]} branches  an answer as it was, then what it became with other tokens
+ * @property {{ run: Run, params: Params } | null} pinned  an answer that is held beside the present one, and its sliders
  * @property {string | null} question  whose card is open
  * @property {Hand} hand  what was typed by hand
  * @property {((step: number, tokenId: number) => void) | null} fork  goes on from a step with another token

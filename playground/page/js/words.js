@@ -43,6 +43,11 @@ export function use(catalogue) {
   messages.clear();
 }
 
+/** The keys that begin so, in the order of the file. @param {string} start */
+export function keysOf(start) {
+  return Object.keys(texts).filter((key) => key.startsWith(start));
+}
+
 /**
  * The text of a key with its facts filled in, or of what Python told. Throws an Error naming a key that is not in the
  * catalogue, a fact that is missing, or one that is neither a text nor a number nor told itself.

@@ -20,7 +20,7 @@ from playground.words import say
 
 def race_tab(page: Page) -> None:
     lessons = read_lesson("cache_on_off")
-    with gr.Tab(say("cache_on_off.tab"), id="race"), gr.Tabs(elem_id="race-parts"):
+    with gr.Tab(say("cache_on_off.tab"), id="race"), gr.Tabs(elem_id="race-parts", overflow_behavior="wrap"):
         with gr.Tab(say("cache_on_off.race.tab"), id="race-run"):
             _race_part(page)
         with gr.Tab(say("cache_on_off.times.tab"), id="race-times"):

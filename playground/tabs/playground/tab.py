@@ -22,6 +22,7 @@ def playground_tab(page: Page) -> None:
         with gr.Column(elem_classes="card area-tokens"):
             panel("tokens")
             panel("playground/opening", server_functions=[_opening(page)])
+            panel("pinned")
         with gr.Column(elem_classes="card area-distribution"):
             panel("distribution")
         with _mini("nucleus", "sampling"):

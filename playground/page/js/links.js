@@ -1,0 +1,258 @@
+// The address of the page says where a person is: it follows what is set, and opening one goes there. Everything on the
+// way is done as by hand: boxes are set, Generate is pressed. address.js has the arithmetic.
+
+import { addressOf, differences, isSameAnswer, placeOf, wantedAnswer } from "./address.js";
+import { announce } from "./announce.js";
+import { setControls } from "./controls.js";
+import { copyText } from "./copy.js";
+import { cornerButton } from "./corner.js";
+import { eventually } from "./eventually.js";
+import { experimentsNow, followExperiments, repeatExperiment } from "./experiments.js";
+import { isUnderWay } from "./jobs.js";
+import { openTab, openTabs, whenTabChanges } from "./open_tabs.js";
+import { present, presented } from "./presenting.js";
+import { ruleNames, settingsOf } from "./stage_table.js";
+import { node, overPage, say } from "./svg.js";
+import * as words from "./words.js";
+
+/**
+ * @typedef {import("./types.js").State} State
+ * @typedef {import("./address.js").Place} Place
+ * @typedef {import("./address.js").Known} Known
+ */
+
+const PAUSE_MS = 400; // browsers refuse an address that changes more often than about three times a second
+const MODEL_SECONDS = 120; // a whole class may stand in the line
+const OPENING_SECONDS = 4; // until the run that the page opens with is there
+const FORKING_TAB = "sampling";
+
+/** Keys of the store that belong to a place, and what they may be. @type {Record<string, import("./address.js").Kind>} */
+const VIEW = {
+  layer: { min: 0, max: 999, whole: true },
+  position: { min: 0, max: 1e6, whole: true },
+  head: { min: -1, max: 999, whole: true },
+  stage: { min: 0, max: 99, whole: true },
+  log: { options: [true, false] },
+  live: { options: [true, false] },
+  compareBy: { options: ["tokens", "text"] },
+  question: { options: ["Q3", "Q4", "Q5", "Q6", "Q7", "Q8", "Q9", "Q10", "Q11"] },
+};
+
+/** @type {((text: string) => Promise<string[]>) | null} */
+let open = null; // of the mounted page
+
+/** Goes to the place of an address. Resolves, when it is there, with the names in the address that were refused.
+ * @param {string} text  with or without what stands before # @returns {Promise<string[]>} */
+export async function openAddress(text) {
+  return (await eventually(() => open))?.(text) ?? [];
+}
+
+/** @param {HTMLElement} _element @param {import("./types.js").PanelApi} api @returns {import("./types.js").Panel} */
+export function mount(_element, api) {
+  begin(api).catch((error) => console.error("links:", error));
+  return {};
+}
+
+/** @param {import("./types.js").PanelApi} api */
+async function begin(api) {
+  const { store } = api;
+  const isReady = () =>
+    store.get().params && store.get().bar && openTabs().length && document.querySelector("#generate");
+  await eventually(isReady, MODEL_SECONDS);
+  const known = knownOf(store.get(), api.props.value?.models ?? []);
+  const note = node("p.link-note.problem", { role: "alert" }, overPage());
+  note.addEventListener("click", () => say(note, ""));
+  let isTouched = false; // before that the address stays as it came
+  let trips = 0; // a newer one ends the one before it
+  let isOnTheWay = false;
+
+  /** @param {string} text */
+  async function go(text) {
+    const trip = ++trips;
+    isOnTheWay = true;
+    const { place, refused } = placeOf(text, known);
+    try {
+      await travel(api, place, () => trip !== trips);
+    } finally {
+      if (trip === trips) isOnTheWay = false;
+    }
+    writer.later();
+    say(note, refused.length ? words.say("links.refused", { names: refused.join(", ") }) : "");
+    return refused;
+  }
+
+  const writer = addressWriter(() =>
+    isTouched && !isOnTheWay ? addressOf(placeNow(store.get()), known.opening) : null,
+  );
+  for (const kind of ["pointerdown", "keydown", "input"])
+    document.addEventListener(kind, () => (isTouched = true), { capture: true, once: true });
+  store.on(["run", "params", "step", "bar", .../** @type {(keyof State)[]} */ (Object.keys(VIEW))], writer.later);
+  followExperiments(() => openTabs().join("/"), writer.later);
+  whenTabChanges(writer.now, writer.push);
+  document.addEventListener("presenting", writer.later);
+  window.addEventListener("pagehide", writer.now);
+  window.addEventListener("popstate", () => go(location.hash));
+  addCopyButton(writer.now);
+  open = go;
+  if (location.hash.length > 1) await go(location.hash);
+}
+
+/** What the page takes, and where it opens. @param {State} state @param {string[]} models @returns {Known} */
+function knownOf(state, models) {
+  const params = /** @type {import("./types.js").Params} */ (state.params);
+  const { vocab_size: vocabSize, most_new_tokens: mostSteps, most_seed: mostSeed } = params;
+  /** @type {Known["settings"]} */
+  const settings = {
+    seed: { min: 0, max: mostSeed, whole: true },
+    max_new_tokens: { min: 1, max: mostSteps, whole: true },
+    rule: { options: ruleNames() },
+    penalty_counts_prompt: { options: [true, false] },
+  };
+  for (const { field, span, whole } of settingsOf())
+    settings[field] = { min: span[0], max: span[1] ?? vocabSize, whole };
+  const opening = { ...placeNow(state), step: null };
+  return { opening, models, settings, view: VIEW, vocabSize, mostSteps };
+}
+
+/** @param {State} state @returns {Place} */
+function placeNow(state) {
+  const { params, bar, run, recipe, step } = state;
+  const settings = Object.fromEntries(settingNames().map((name) => [name, params?.[name]]));
+  const written = recipe && { ...answerOf(recipe) };
+  const tab = openTabs();
+  return {
+    tab,
+    model: bar?.model ?? "",
+    prompt: bar?.prompt ?? "",
+    settings,
+    answer: written ? differences(written, { model: bar?.model, prompt: bar?.prompt, ...settings }) : {},
+    forced: recipe?.forced ?? [],
+    step: run ? step : null,
+    view: Object.fromEntries(Object.keys(VIEW).map((key) => [key, state[key]])),
+    ...experimentsNow(tab.join("/")),
+    ...presented(),
+  };
+}
+
+function settingNames() {
+  return [...settingsOf().map(({ field }) => field), "seed", "max_new_tokens", "rule", "penalty_counts_prompt"];
+}
+
+/** @param {import("./types.js").Recipe} recipe @returns {Record<string, any>} */
+function answerOf({ model, prompt, params, maxNewTokens }) {
+  return { model, prompt, ...params, max_new_tokens: maxNewTokens };
+}
+
+/** From where a person is to a place. @param {import("./types.js").PanelApi} api @param {Place} place @param {() => boolean} isOver */
+async function travel(api, place, isOver) {
+  const { store } = api;
+  await openTab(place.tab);
+  if (isOver()) return;
+  if (place.view.question) await askQuestion(store, String(place.view.question));
+  else await writeAnswer(api, place, isOver);
+  if (isOver()) return;
+  await setBar(api, place);
+  setControls(place.settings);
+  const { question, ...view } = place.view;
+  store.set({ ...view, ...(question ? {} : { question: null }), ...(place.step === null ? {} : { step: place.step }) });
+  await repeatExperiment(place.fields, place.pressed);
+  if (!isOver()) await present(place.figure, place.lecture);
+}
+
+/** The answer of the place, if it is not on the page: by Generate, then token by token where one was chosen by hand.
+ * @param {import("./types.js").PanelApi} api @param {Place} place @param {() => boolean} isOver */
+async function writeAnswer(api, place, isOver) {
+  const { store } = api;
+  if (place.step !== null) await eventually(() => store.get().recipe, OPENING_SECONDS); // a step is of an answer
+  const { recipe, run, bar, params } = store.get();
+  const present = recipe
+    ? { ...answerOf(recipe), forced: JSON.stringify(recipe.forced) }
+    : place.step === null && wantedAnswer({ ...place, ...bar, settings: { ...params }, answer: {}, forced: [] });
+  if (present && isSameAnswer(wantedAnswer(place), present)) return;
+  await setBar(api, { ...place, ...place.answer });
+  setControls({ ...place.settings, ...place.answer });
+  const asked = /** @type {Window & { jobNumber?: number }} */ (window).jobNumber ?? 0;
+  /** @type {HTMLElement | null} */ (document.querySelector("#generate"))?.click();
+  const isAnswered = () => {
+    const { job, run: made } = store.get();
+    if (isOver()) return true;
+    if (!job || job.number <= asked || isUnderWay(job)) return false;
+    return job.state !== "done" || isAnother(made, run);
+  };
+  await eventually(isAnswered, MODEL_SECONDS);
+  if (place.forced.length) await forceTokens(store, place, isOver);
+}
+
+/** The tab where a token is forced has to be open once. @param {import("./types.js").Store} store @param {Place} place
+ * @param {() => boolean} isOver */
+async function forceTokens(store, place, isOver) {
+  if (!store.get().fork) {
+    await openTab([FORKING_TAB]);
+    await eventually(() => store.get().fork);
+    await openTab(place.tab);
+  }
+  for (const [step, tokenId] of place.forced) {
+    const { run, fork } = store.get();
+    if (isOver() || !run || !fork || run.tokenIds[step] === tokenId) continue;
+    fork(step, tokenId);
+    await eventually(() => isAnother(store.get().run, run), MODEL_SECONDS);
+  }
+}
+
+/** @param {import("./types.js").Run | null} run @param {import("./types.js").Run | null} before */
+const isAnother = (run, before) => Boolean(run?.logits && run.id !== before?.id);
+
+/** Its button sets the bar and writes an answer by itself. @param {import("./types.js").Store} store @param {string} question */
+async function askQuestion(store, question) {
+  const { run, question: before } = store.get();
+  if (question === before) return;
+  store.set({ question });
+  await eventually(() => isAnother(store.get().run, run) || store.get().question !== question, MODEL_SECONDS);
+}
+
+/** Model and prompt are Gradio's: its own event sets them, see bar.py.
+ * @param {import("./types.js").PanelApi} api @param {{ model: string, prompt: string }} wanted */
+async function setBar({ store, ...api }, { model, prompt }) {
+  const isThere = () => store.get().bar?.model === model && store.get().bar?.prompt === prompt;
+  if (isThere()) return;
+  api.setValue({ model, prompt });
+  api.trigger("opened");
+  await eventually(isThere);
+}
+
+/** Writes what `textNow` gives, null: nothing, as the address. @param {() => string | null} textNow */
+function addressWriter(textNow) {
+  let timer = 0;
+
+  /** @param {"replaceState" | "pushState"} how */
+  function write(how) {
+    clearTimeout(timer);
+    timer = 0;
+    const text = textNow();
+    if (text === null || `#${text}` === location.hash || (!text && !location.hash)) return;
+    history[how](history.state, "", text ? `#${text}` : location.pathname + location.search);
+  }
+
+  return {
+    now: () => write("replaceState"),
+    push: () => write("pushState"),
+    later() {
+      timer ||= window.setTimeout(() => write("replaceState"), PAUSE_MS);
+    },
+  };
+}
+
+/** @param {() => void} write  brings the address up to date */
+function addCopyButton(write) {
+  const button = cornerButton("links.copy", { id: "copy-link", title: words.say("links.copy_title") });
+  let timer = 0;
+  button.addEventListener("click", async () => {
+    write();
+    const isCopied = await copyText(location.href);
+    const told = words.say(isCopied ? "links.copied" : "links.not_copied");
+    say(button, told);
+    announce(told);
+    clearTimeout(timer);
+    timer = window.setTimeout(() => say(button, words.say("links.copy")), 2000);
+  });
+}
