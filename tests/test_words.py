@@ -37,6 +37,7 @@ NO_WORDS = {
     "Replace": "the same",
     "Strip": "the same",
     "String": "what a tokenizer file calls a plain text to look for",
+    "(prefers-reduced-motion: reduce)": "a question of CSS",
     "model name": "an entry of /proc/cpuinfo",
     "case {}": "a seed",
     "top center": "a place, for Plotly",
