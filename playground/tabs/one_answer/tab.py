@@ -20,7 +20,7 @@ from playground.page.controls import ALL_OFF
 from playground.page.line import Work
 from playground.page.panel import figure_json, panel
 from playground.page.requests import RequestError, checked, sampling_params
-from playground.page.run_file import from_json, to_json
+from playground.page.run_file import LARGEST_FILE, from_json, to_json
 from playground.page.runs import Run, RunStore, payload
 from playground.page.spreadsheet import csv_text
 from playground.tabs.one_answer.fork import go_on
@@ -45,7 +45,13 @@ def sampling_tab(page: Page) -> None:
         with gr.Column(elem_classes="card"):
             branches = panel("one_answer/fork", events=["asked"], elem_id="branches")
         files = [page_function(page, name) for name in ("table", "recording", "picture", "reopen")]
-        exports = panel("one_answer/exports", server_functions=files, events=["opened"], elem_id="exports")
+        exports = panel(
+            "one_answer/exports",
+            {"largest_file": LARGEST_FILE},
+            server_functions=files,
+            events=["opened"],
+            elem_id="exports",
+        )
 
     known = json.dumps(list(page.models))
     exports.opened(
