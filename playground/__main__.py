@@ -34,8 +34,8 @@ def main(arguments: list[str] | None = None) -> None:
     except (ModelFileError, OSError, RuntimeError, AssertionError) as error:  # the last: a torch without CUDA
         raise SystemExit(say("start.problem.any", reason=str(error).splitlines()[0])) from None
     options = launch_options(door_of(flags))
-    if not door_of(flags).is_local and not flags.auth:
-        print(say("start.open_to_all", host=flags.host), file=sys.stderr)
+    if (flags.share or not door_of(flags).is_local) and not flags.auth:
+        print(say("start.open_to_all", host=flags.host, share=int(flags.share)), file=sys.stderr)
     if flags.mcp:
         if find_spec("mcp") is None:
             raise SystemExit(say("start.problem.mcp"))

@@ -97,6 +97,7 @@ OPEN_TO_ALL = "Everybody who reaches 0.0.0.0 can use this page: --auth user:pass
         (["--host", "localhost"], ""),
         (["--host", "0.0.0.0"], OPEN_TO_ALL),
         (["--host", "0.0.0.0", "--auth", "class:sampling"], ""),
+        (["--host", "127.0.0.1", "--share"], OPEN_TO_ALL.replace("reaches 0.0.0.0", "knows its public address")),
     ],
 )
 def test_a_page_that_others_can_reach_says_so_and_how_to_ask_for_a_password(launched, capsys, flags, said):

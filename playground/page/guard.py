@@ -5,6 +5,7 @@ All of it is looked at before Gradio sees the request: a body is counted while i
 
 import asyncio
 import re
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -21,7 +22,7 @@ READ = re.compile(
     r"/(?:|(?:config|login|logout)/?|theme\.css|favicon\.ico|robots\.txt|manifest\.json|pwa_icon(?:/\d+)?"
     r"|(?:assets|static|scripts|words|lectures)/.+"
     r"|gradio_api/(?:(?:info|user|login_check|app_id)/?|openapi\.json|theme\.css|startup-events"
-    r"|queue/(?:data|status)|heartbeat/[^/]+|call/[^/]+/[^/]+))"
+    r"|queue/(?:data|status)|call/[^/]+/[^/]+))"
 )
 SENT = re.compile(
     r"/(?:login/?|gradio_api/(?:queue/join|run/predict/?|call/[^/]+/?|component_server/?|cancel|reset/?))"
@@ -121,7 +122,8 @@ class Guard:
     def __init__(self, app: ASGIApp, door: Door) -> None:
         self.app, self.door = app, door
         self.policy = door.policy()
-        self.large = asyncio.Semaphore(1)  # recorded runs that are read at a time
+        self.arriving = asyncio.Semaphore(8)  # recorded runs that are held at a time: a slow one stops nobody
+        self.read = asyncio.Semaphore(1)  # and of which something is made, several times as large
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "websocket":
@@ -139,8 +141,8 @@ class Guard:
         elif scope["method"] in ("GET", "HEAD"):
             await self._unless_stalled(scope, receive, send)
         elif self._is_large(path, headers):
-            async with self.large:  # until it is answered: what is made of it takes several times its size
-                await self._with_body(scope, receive, send, MOST_FILE_BYTES)
+            async with self.arriving:
+                await self._with_body(scope, receive, send, MOST_FILE_BYTES, self.read)
         else:
             await self._with_body(scope, receive, send, MOST_BYTES)
 
@@ -184,7 +186,9 @@ class Guard:
         known = length.isascii() and length.isdigit()
         return bool(FILES.fullmatch(path)) and (not known or int(length) > MOST_BYTES)
 
-    async def _with_body(self, scope: Scope, receive: Receive, send: Send, most: int) -> None:
+    async def _with_body(
+        self, scope: Scope, receive: Receive, send: Send, most: int, turn: AbstractAsyncContextManager | None = None
+    ) -> None:
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 body = await read_body(receive, most, Headers(scope=scope).get("content-length", ""))
@@ -200,7 +204,8 @@ class Guard:
         async def replay() -> Message:
             return held.pop() if held else await receive()
 
-        await self._unless_stalled(scope, replay, send)
+        async with turn or nullcontext():
+            await self._unless_stalled(scope, replay, send)
 
     async def _unless_stalled(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Ends the answer to somebody who does not take it: what is to be sent would pile up here."""

@@ -153,6 +153,7 @@ CLOSED = [
     "/gradio_api/proxy=https://example.hf.space/",
     "/gradio_api/runs",
     "/gradio_api/token",
+    "/gradio_api/heartbeat/s",
     "/gradio_api/upload_progress?upload_id=1",
     "/gradio_api/dev/reload",
     "/gradio_api/vibe-code",

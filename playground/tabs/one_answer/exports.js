@@ -22,6 +22,7 @@ const SAVES = {
 
 /** @param {HTMLElement} element @param {PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
+  const most = api.props.value?.largest_file ?? Number.POSITIVE_INFINITY; // bytes; the value is another one later
   node("h2", {}, element, words.say("one_answer.exports.title"));
   const row = node("div.exports", {}, element);
   const saves = Object.entries(SAVES).map(([key, save]) => {
@@ -39,7 +40,10 @@ export function mount(element, api) {
   file.addEventListener("change", () => {
     const [chosen] = file.files ?? [];
     file.value = "";
-    if (chosen) attempt(() => openFile(api, chosen));
+    if (!chosen) return;
+    const facts = { length: chosen.size, most }; // what is too large the server does not take in
+    if (chosen.size > most) say(status, words.say("page.run_file.too_long", facts));
+    else attempt(() => openFile(api, chosen));
   });
 
   /** @param {() => Promise<string>} act */

@@ -20,7 +20,7 @@ from playground.page.controls import ALL_OFF
 from playground.page.line import Work
 from playground.page.panel import figure_json, panel
 from playground.page.requests import RequestError, checked, sampling_params
-from playground.page.run_file import from_json, to_json
+from playground.page.run_file import LARGEST_FILE, from_json, to_json
 from playground.page.runs import Run, RunStore, payload
 from playground.page.spreadsheet import csv_text
 from playground.tabs.one_answer.fork import go_on
@@ -54,7 +54,8 @@ def _stages_part(page: Page) -> tuple[gr.HTML, gr.HTML, gr.HTML]:
         panel("one_answer/question_list", list(FINDINGS), elem_id="questions")
         panel("one_answer/presets", presets())
         files = [page_function(page, name) for name in ("table", "recording", "picture", "reopen")]
-        exports = panel("one_answer/exports", server_functions=files, events=["opened"], elem_id="exports")
+        largest = {"largest_file": LARGEST_FILE}
+        exports = panel("one_answer/exports", largest, server_functions=files, events=["opened"], elem_id="exports")
     with gr.Column(elem_classes="answer-main"):
         lessons = panel("one_answer/questions", events=["asked", "closed"], elem_id="lessons")
         with gr.Column(elem_classes="card"):
