@@ -52,6 +52,12 @@ GOALS = {"p50": 3.0, "p95": 6.0}  # seconds for Generate, 100 students
 BEFORE = {"p50": 15.0, "p95": 21.0}  # with one answer after the other
 MOST_GROWTH = 150.0  # MB
 MODEL = "minimind-chat"
+# As `python -m playground` does, without Gradio's asking whether the page is there: it gives up after three seconds.
+SERVE = """
+import sys
+from playground.__main__ import build, launch_options
+build(first=sys.argv[1]).launch(server_port=int(sys.argv[2]), _frontend=False, quiet=True, **launch_options())
+"""
 
 
 @dataclass
@@ -158,6 +164,8 @@ class Tab:
         reader, writer = await self._open(method, path, body)
         try:
             head, _, content = (await reader.read()).partition(b"\r\n\r\n")
+            if not head:
+                raise RuntimeError("the server hung up")
             return int(head.split()[1]), content
         finally:
             writer.close()
@@ -274,7 +282,7 @@ def server() -> Iterator[tuple[int, int]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "playground", "--port", str(port), "--model", MODEL]
+    command = [sys.executable, "-c", SERVE, MODEL, str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:
             for _ in range(600):
@@ -303,11 +311,7 @@ async def find_events(port: int) -> dict[str, int]:
     config = orjson.loads(text)
     ids = {each["props"].get("elem_id"): each["id"] for each in config["components"]}
     asking = [each["id"] for each in config["components"] if '"thirty_answers/asking"' in str(each["props"])]
-    wanted = {
-        "generate": [ids["generate"], "click"],
-        "race": [ids["race-start"], "click"],
-        "answers": [*asking, "asked"],
-    }
+    wanted = {name: [ids[name], "click"] for name in ("generate", "race-start")} | {"answers": [*asking, "asked"]}
     return {
         name: next(event["id"] for event in config["dependencies"] if target in event["targets"])
         for name, target in wanted.items()

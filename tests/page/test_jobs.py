@@ -8,14 +8,18 @@ from types import SimpleNamespace
 
 import gradio as gr
 import pytest
+from conftest import generate, slide
 from http_client import Client, last_value, values
+from playwright.sync_api import Browser, expect
 
+from playground.__main__ import build
 from playground.engine.params import SamplingParams
 from playground.models.text import LoadedModel
 from playground.page import line as line_module
 from playground.page.jobs import Jobs, has_left, visitor_of
 from playground.page.recording import Recorder
 from playground.page.runs import RunStore, payload
+from playground.words import say
 
 
 def first_job(stream: http.client.HTTPResponse) -> dict:
@@ -212,3 +216,29 @@ def test_a_request_without_a_usable_number_is_a_request(page: SimpleNamespace, n
     value = last_value(client.listen())
     assert value["text"] == "text!" and value["job"]["number"] == 0
     client.call(page.stop, number)
+
+
+def test_what_may_be_refused_goes_through_the_queue_and_a_page_load_does_not():
+    """Of what was refused outside the queue Gradio told nobody; 300 page loads filled the queue."""
+    demo = build()
+    loads = [event for event in demo.fns.values() if any(name == "load" for _, name in event.targets)]
+    assert loads and not any(event.queue for event in loads)
+    queued = {event.fn.__name__: event for event in demo.fns.values() if event.fn and event.queue}
+    assert {"on_preset", "on_course", "on_one_token"} <= set(queued), "they check settings that a visitor sends"
+    assert all(event.concurrency_limit is None for event in queued.values()), "nobody waits in Gradio's queue"
+
+
+def test_a_picture_whose_request_is_refused_is_free_again_at_once_and_says_why(chromium: Browser, page_url: str):
+    """The thirty dots waited 45 seconds for an answer to a request that the server had not taken in."""
+    browser_page = chromium.new_context(viewport={"width": 1920, "height": 1080}).new_page()
+    browser_page.goto(page_url)
+    browser_page.wait_for_selector("#controls input[type=range]")
+    generate(browser_page, "Name three animals.")
+    browser_page.route("**/queue/join*", lambda route: route.fulfill(status=503, json={"detail": "Queue is full."}))
+    slide(browser_page, "temperature", 1.2)
+    dots, refused = browser_page.locator(".area-answers"), say("page.line.full")
+    expect(dots).to_contain_text(refused, timeout=20_000)
+    browser_page.unroute("**/queue/join*")
+    slide(browser_page, "temperature", 0.6)
+    expect(dots).not_to_contain_text(refused)
+    browser_page.context.close()

@@ -7,6 +7,9 @@ import * as words from "./words.js";
 // The server speaks every few seconds, also of a job that waits in line: after so long a silence the connection is gone.
 const SILENCE_MS = 45_000;
 
+/** What a panel does when the server does not take in its request of that number. @type {Map<number, (problem: string) => void>} */
+const refusals = new Map();
+
 /** @typedef {{ number: number, state: string, ahead?: number, progress?: { done: number, of: number }, problem?: string }} Job */
 
 /** The page counts its requests; buttons count on in the same way (see jobs.py). */
@@ -14,6 +17,38 @@ export function nextNumber() {
   const page = /** @type {Window & { jobNumber?: number }} */ (window);
   page.jobNumber = (page.jobNumber ?? 0) + 1;
   return page.jobNumber;
+}
+
+/**
+ * Gradio tells nobody but the reader of its toast that a request was refused on its way (too large, too many, no
+ * server): the panel would wait for it until the silence is too long.
+ */
+export function listenForRefusals() {
+  const plain = window.fetch.bind(window);
+  window.fetch = async (address, options) => {
+    if (!String(address).includes("/queue/join")) return plain(address, options);
+    try {
+      const response = await plain(address, options);
+      if (!response.ok) tellRefused(options?.body, await problemIn(response.clone()));
+      return response;
+    } catch (error) {
+      tellRefused(options?.body, words.say("page.job.gone"));
+      throw error;
+    }
+  };
+}
+
+/** @param {Response} response */
+async function problemIn(response) {
+  const told = await response.json().catch(() => null);
+  const problem = told?.detail ?? told?.error;
+  return typeof problem === "string" && response.status !== 503 ? problem : words.say("page.line.full");
+}
+
+/** @param {unknown} body  what was sent, with the number in the question of a panel @param {string} problem */
+function tellRefused(body, problem) {
+  const { data } = JSON.parse(String(body));
+  refusals.get(data?.[0]?.number)?.(problem);
 }
 
 export const isUnderWay = (/** @type {Job | null | undefined} */ job) =>
@@ -105,7 +140,8 @@ export function asker(api, tell = () => {}) {
   let waiting = null;
 
   function settle(reply) {
-    const { resolve } = waiting;
+    const { resolve, number } = waiting;
+    refusals.delete(number);
     clearTimeout(waiting.silence);
     waiting = null;
     resolve(reply);
@@ -125,6 +161,7 @@ export function asker(api, tell = () => {}) {
       const number = nextNumber();
       return new Promise((resolve) => {
         waiting = { number, resolve };
+        refusals.set(number, (problem) => settle({ problem }));
         listen();
         api.setValue({ ...question, number });
         api.trigger("asked");

@@ -2,6 +2,7 @@
 // A panel module exports mount(element, api) and returns { reads?, update(value)?, draw(state)? }; types.js has them all.
 
 import { mendGradio } from "./gradio_mends.js";
+import { listenForRefusals } from "./jobs.js";
 import { listen } from "./keys.js";
 import { store } from "./store.js";
 import * as words from "./words.js";
@@ -83,6 +84,7 @@ page.playgroundMount = () => {
 };
 page.playgroundMount();
 mendGradio();
+listenForRefusals();
 
 // Pictures whose colours are not CSS are drawn again when the page turns dark or light.
 const seeDark = () => store.set({ dark: document.body.classList.contains("dark") });
