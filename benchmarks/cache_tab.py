@@ -1,6 +1,7 @@
 """What the pictures of "Inside the cache" wait for, against writing the answer that they show with transformers."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import transformers
 
@@ -13,8 +14,11 @@ from playground.tabs.inside_the_cache.question import Text, text_of
 from playground.tabs.inside_the_cache.tab import (
     attention_pictures,
     growth_pictures,
+    heads_pictures,
     keeping_pictures,
     reads_pictures,
+    size_pictures,
+    walk_pictures,
 )
 
 PROMPT, ANSWER = list(range(100, 283)), list(range(300, 556))  # a prompt of 183, 256 new tokens
@@ -26,9 +30,12 @@ def figures() -> Iterator[Figure]:
     theirs = in_transformers(base.model)
     text = text_of({base.name: base}, {"model": base.name, "prompt_ids": PROMPT, "token_ids": ANSWER})
     yield pictures("How it grows", growth_pictures, text, theirs, Goal(2))
-    yield pictures("Why it may be kept", keeping_pictures, text, theirs, Goal(2))
+    yield pictures("How big it is", size_pictures, text, theirs, Goal(2))
+    yield pictures("Why it is safe", partial(keeping_pictures, {base.name: base}), text, theirs, Goal(2))
+    yield pictures("Step by step", walk_pictures, text, theirs, Goal(2))
     yield pictures("What attention reads", attention_pictures, text, theirs, Goal(2))
-    yield pictures("Reads, heads, training", reads_pictures, text, theirs, STEP_BY_STEP)
+    yield pictures("Heads and shapes", heads_pictures, text, theirs, Goal(2))
+    yield pictures("When it helps", reads_pictures, text, theirs, STEP_BY_STEP)
 
 
 def pictures(

@@ -21,8 +21,6 @@ PALETTE = {
     "grid": ("#DDE3EA", "#334155"),
     "panel": ("#FFFFFF", "#1E293B"),
     "page": ("#F6F8FB", "#0B1220"),
-    "above": ("#D55E00", "#FFB000"),  # a number above 0, told from one below it also without red and green
-    "below": ("#0072B2", "#56B4E9"),
     "good": ("#007A5A", "#3CC9A0"),
     "kept_band": ("#0072B22E", "#56B4E938"),  # see-through, for bands of uncertainty
     "value_band": ("#007A5A2E", "#3CC9A038"),

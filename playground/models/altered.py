@@ -79,3 +79,29 @@ def _group(rows: Tensor, old_heads: int, new_heads: int) -> Tensor:
     else:
         heads = heads.repeat_interleave(new_heads // old_heads, 0)
     return heads.reshape(-1, *rows.shape[1:])
+
+
+def with_mixing_feed_forward(model: Transformer) -> Transformer:
+    """Every feed-forward reads, beside its own token, the mean of all tokens of the pass. No transformer does that."""
+    second = twin(model)
+    for layer, block in enumerate(model.blocks):
+        mixing = copy.copy(block)
+        mixing._modules = dict(block._modules) | {"feed_forward": _Mixing(block.feed_forward)}
+        second.blocks[layer] = mixing
+    return second
+
+
+class _Mixing(nn.Module):
+    def __init__(self, own: nn.Module) -> None:
+        super().__init__()
+        self.own = own
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.own.forward((x + x.mean(-2, keepdim=True)) / 2)
+
+
+def with_shifted_positions(model: Transformer, by: int = 1) -> Transformer:
+    """Every token stands `by` places later in the rotary tables; the last `by` positions begin at 0 again."""
+    second = twin(model)
+    second._buffers = {name: table.roll(-by, 0) for name, table in model._buffers.items()}
+    return second

@@ -5,12 +5,16 @@ import { chips, layerChips } from "../../page/js/chips.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
 import { sheetOf, shortened } from "./canvas.js";
-import { decoded, lookAt, pointedAt, weightAt, workOf } from "./reading.js";
+import { numbersBelow } from "./numbers_below.js";
+import { decoded, lookAt, pointedAt, tableOf, weightAt, workOf } from "./reading.js";
+import { lastStep, stepOf } from "./steps.js";
 
 /**
  * @typedef {import("./reading.js").Weights} Weights
  * @typedef {import("./reading.js").Look} Look
  */
+
+const MOST_SHADE = 0.5; // of the colour behind a token: darker, and its letters could not be read
 
 /** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
@@ -19,6 +23,7 @@ export function mount(element, api) {
   let value = null;
   /** Of the last drawing: turns a pointer into a token. @type {Look | null} */
   let shown = null;
+  const numbers = numbersBelow(element, words.say("inside_the_cache.attention.numbers"), () => shown && tableOf(shown));
 
   parts.canvas.addEventListener("pointermove", (event) => {
     if (shown) say(parts.note, words.say(pointedAt(shown, event.offsetX, event.offsetY)));
@@ -30,7 +35,8 @@ export function mount(element, api) {
     if (!shown) return;
     const { value, grid } = shown;
     const row = Math.floor(event.offsetY / grid.high) + value.first_row;
-    if (row < value.labels.length) api.store.set({ step: Math.max(0, row - value.prompt_length + 1) });
+    const step = Math.max(0, row - value.prompt_length + 1);
+    if (step <= lastStep(api.store.get())) api.store.set({ cacheStep: step });
   });
 
   /** @param {import("../../page/js/types.js").State} state */
@@ -38,14 +44,15 @@ export function mount(element, api) {
     element.classList.toggle("is-empty", !value);
     shown = null;
     if (!value || !api.width) return;
-    shown = lookAt(value, state.head, state.step, api.width);
+    shown = lookAt(value, state.head, stepOf(state), api.width);
     drawWords(parts, shown);
     drawStrip(parts.strip, shown);
     paint(parts.canvas, shown);
+    numbers.update();
   }
 
   return {
-    reads: ["step", "head", "dark"],
+    reads: ["cacheStep", "head", "dark"],
     update(next) {
       value = next?.weights ? decoded(next) : null;
       draw(api.store.get());
@@ -60,11 +67,16 @@ function build(element, store) {
   const layers = layerChips(bar, store);
   const heads = chips(bar, words.say("inside_the_cache.attention.heads"), (place) => store.set({ head: place - 1 }));
   const lead = node("p.strip-words", {}, element);
-  const strip = node("div.token-strip.small-tokens.weights", {}, element);
+  const name = words.say("inside_the_cache.attention.strip");
+  const strip = node(
+    "div.token-strip.small-tokens.weights",
+    { tabindex: 0, role: "group", "aria-label": name },
+    element,
+  );
   const legend = node("p.matrix-legend", {}, element);
-  node("b.is-accent", {}, legend, words.say("inside_the_cache.attention.framed"));
+  node("b.is-kept", {}, legend, words.say("inside_the_cache.attention.framed"));
   legend.append(" ");
-  node("b.is-kept", {}, legend, words.say("inside_the_cache.attention.again"));
+  node("b.is-off", {}, legend, words.say("inside_the_cache.attention.again"));
   const canvas = node("canvas.matrix", { role: "img" }, element);
   const note = node("p.note", { "aria-live": "off" }, element);
   return { layers, heads, lead, strip, canvas, note };
@@ -103,8 +115,8 @@ function drawStrip(strip, look) {
     const token = tokens[position];
     say(token, value.labels[position]);
     token.classList.toggle("is-later", position > row);
-    token.classList.toggle("is-chosen", position === row);
-    token.style.setProperty("--share", String(0.9 * Math.sqrt(weight / largest)));
+    token.classList.toggle("is-cursor", position === row);
+    token.style.setProperty("--share", String(MOST_SHADE * Math.sqrt(weight / largest)));
     const title = words.say("inside_the_cache.attention.token", { position, share: weight });
     set(token, { title, "data-weight": weight });
   });
@@ -120,13 +132,13 @@ function paint(canvas, look) {
   const { first_row, labels } = value;
   const sheet = sheetOf(canvas, grid.width, (labels.length - first_row) * grid.high + 4);
   for (let from = first_row; from < labels.length; from += 1) {
-    if (grid.high >= 14 || from === row) paintLabel(sheet, look, from);
+    if (grid.high >= 18 || from === row) paintLabel(sheet, look, from);
     if (from <= row) paintRow(sheet, look, from);
   }
   if (row < first_row) return;
   const { ink, colour } = sheet;
   ink.globalAlpha = 1;
-  ink.strokeStyle = colour("--accent");
+  ink.strokeStyle = colour("--ink");
   ink.lineWidth = 2;
   const top = Math.max(firstNew - first_row, 0);
   const height = (row - first_row - top + 1) * grid.high + 1;
@@ -136,10 +148,12 @@ function paint(canvas, look) {
 /** @param {import("./canvas.js").Sheet} sheet @param {Look} look @param {number} from */
 function paintLabel({ ink, colour, font }, { value, row, grid }, from) {
   const isNow = from === row;
-  ink.globalAlpha = from > row ? 0.35 : 1;
-  ink.font = `${isNow ? "bold 16" : Math.min(16, grid.high - 1)}px ${font}`;
-  ink.fillStyle = colour(isNow ? "--accent" : "--muted");
-  ink.fillText(shortened(value.labels[from]), 0, (from - value.first_row + 0.5) * grid.high + 2);
+  ink.globalAlpha = 1;
+  ink.font = `${isNow ? "bold " : ""}18px ${font}`;
+  ink.fillStyle = colour(isNow ? "--ink" : "--muted");
+  const middle = (from - value.first_row + 0.5) * grid.high + 2;
+  const lowest = (value.labels.length - value.first_row) * grid.high - 6; // or the last name would be cut
+  ink.fillText(shortened(value.labels[from]), 0, Math.max(10, Math.min(middle, lowest)));
 }
 
 /** @param {import("./canvas.js").Sheet} sheet @param {Look} look @param {number} from */
@@ -147,7 +161,7 @@ function paintRow({ ink, colour }, look, from) {
   const { value, firstNew, largest, grid } = look;
   const gap = grid.high > 5 ? 1 : 0;
   const top = (from - value.first_row) * grid.high + 2;
-  const [empty, full] = [colour("--grid"), colour(from >= firstNew ? "--accent" : "--kept")];
+  const [empty, full] = [colour("--grid"), colour(from >= firstNew ? "--kept" : "--off")];
   for (let to = 0; to <= from; to += 1) {
     const left = grid.left + to * grid.wide;
     ink.globalAlpha = 0.5;

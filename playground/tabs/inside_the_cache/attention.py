@@ -1,4 +1,4 @@
-"""What attention reads: the weights of a text, who reads the first token, and why the mask is added.
+"""What attention reads: the weights of a text, one row worked out, who reads the first token, why the mask is added.
 
 Shapes: L layers, H query heads, T tokens fed, S tokens seen.
 """
@@ -36,6 +36,19 @@ def _last_rows(model: Transformer, token_ids: Sequence[int], num_rows: int | Non
     with tapped(model, value) as tap:
         model(_batch(model, token_ids[num_before:]), cache, last_only=True)
     return torch.cat(list(tap), 0)
+
+
+@torch.no_grad()
+def attention_vectors(
+    model: Transformer, token_ids: Sequence[int], layer: int, num_rows: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries (H, rows, D) of the last rows, keys and values (KV, T, D) of all tokens, in one layer."""
+    cache = KVCache.of(model)
+    with ExitStack() as stack:
+        taps = [stack.enter_context(tapped(model, value)) for value in ("queries", "keys", "values")]
+        model(_batch(model, token_ids), cache, last_only=True)
+    queries, keys, values = (tap[layer][0] for tap in taps)
+    return queries[:, -num_rows:], keys, values
 
 
 def sink_shares(weights: Tensor) -> Tensor:
@@ -79,6 +92,31 @@ def mask_row(scores: Sequence[float], hidden: Sequence[bool]) -> Masked:
 
 
 @dataclass(frozen=True)
+class WorstLeak:
+    """The row of a text that loses most weight to hidden tokens when its scores are multiplied by a mask of 0."""
+
+    layer: int
+    head: int
+    row: int
+    masked: Masked
+    mean_leak: float  # of all rows, in all heads and layers, that have something to hide
+
+
+def worst_leak(scores: Tensor) -> WorstLeak | None:
+    """scores (L, H, rows, T) of the last rows of a text, before the mask. None where no row has a later token."""
+    num_rows, length = scores.shape[2:]
+    rows = torch.arange(length - num_rows, length)
+    hidden = torch.arange(length) > rows[:, None]  # (rows, T)
+    if not hidden.any():
+        return None
+    weights = scores.double().masked_fill(hidden.to(scores.device), 0.0).softmax(-1)
+    leaks = (weights * hidden.to(scores.device)).sum(-1)[:, :, hidden.any(-1)]  # (L, H, rows with something to hide)
+    layer, head, place = (int(index) for index in torch.unravel_index(leaks.argmax(), leaks.shape))
+    masked = mask_row(scores[layer, head, place].tolist(), hidden[place].tolist())
+    return WorstLeak(layer, head, int(rows[place]), masked, float(leaks.mean()))
+
+
+@dataclass(frozen=True)
 class MaskNeed:
     """Largest difference of the last logits with and without the mask, for the same text fed in two ways."""
 
@@ -104,31 +142,35 @@ def mask_need(model: Transformer, token_ids: Sequence[int], chunk_length: int = 
 
 @dataclass(frozen=True)
 class PassShapes:
-    """What a pass multiplies, named as the transformers documents name it."""
+    """The tensors of a pass, named as the transformers documents name it."""
 
     past: int
     new: int
     queries: tuple[int, ...]  # (batch, query heads, new, head size)
-    keys: tuple[int, ...]  # (batch, KV heads, past + new, head size)
+    keys: tuple[int, ...]  # (batch, KV heads, past + new, head size), in the order of transformers and of this page
+    values: tuple[int, ...]
+    keys_of_minimind: tuple[int, ...]  # (batch, past + new, KV heads, head size), the order in MiniMind
     weights: tuple[int, ...]  # (batch, query heads, new, past + new)
     mask: tuple[int, int] | None  # (new, past + new); None where no mask is needed
 
 
 @torch.no_grad()
-def pass_shapes(model: Transformer, token_ids: Sequence[int], splits: Sequence[int]) -> list[PassShapes]:
-    """Shapes read from the tensors of each pass, when the text is fed in pieces of `splits` tokens."""
+def pass_shapes(model: Transformer, token_ids: Sequence[int], past: int) -> PassShapes:
+    """Shapes read from the tensors of the pass that takes in all tokens from position `past` on."""
     first_layer = twin(model)  # all layers have the same shapes, and the weights of a long prefill are large
     first_layer.config, first_layer.blocks = replace(model.config, num_layers=1), model.blocks[:1]
-    cache, shapes = KVCache.of(first_layer), []
-    for num_new in splits:
-        past = cache.position
-        mask = cache.layers[0].mask(cache.layers[0].upcoming(num_new), num_new)
-        with ExitStack() as stack:
-            taps = [stack.enter_context(tapped(first_layer, value)) for value in ("queries", "keys", "weights")]
-            first_layer(_batch(model, token_ids[past : past + num_new]), cache, last_only=True)
-        width = None if mask is None else tuple(mask.shape)
-        shapes.append(PassShapes(past, num_new, *(tuple(tap[0].shape) for tap in taps), width))
-    return shapes
+    cache, num_new = KVCache.of(first_layer), len(token_ids) - past
+    if past:
+        first_layer(_batch(model, token_ids[:past]), cache, last_only=True)
+    mask = cache.layers[0].mask(cache.layers[0].upcoming(num_new), num_new)
+    with ExitStack() as stack:
+        names = ("queries", "keys", "values", "weights")
+        taps = {name: stack.enter_context(tapped(first_layer, name)) for name in names}
+        first_layer(_batch(model, token_ids[past:]), cache, last_only=True)
+    shapes = {name: tuple(tap[0].shape) for name, tap in taps.items()}
+    minimind = tuple(taps["keys"][0].transpose(1, 2).shape)
+    width = None if mask is None else tuple(mask.shape)
+    return PassShapes(past, num_new, keys_of_minimind=minimind, mask=width, **shapes)
 
 
 def _batch(model: Transformer, token_ids: Sequence[int]) -> Tensor:

@@ -1,4 +1,4 @@
-"""What the pictures of "What attention reads" take: plain values, made from the experiments."""
+"""What the pictures of "What attention reads" and the table of shapes take: plain values, made from the experiments."""
 
 import base64
 from collections.abc import Generator
@@ -12,11 +12,12 @@ from playground.tabs.inside_the_cache.attention import (
     TIMES_INFINITY,
     TIMES_ZERO,
     attention_scores,
+    attention_vectors,
     even_share,
     mask_need,
-    mask_row,
     pass_shapes,
     sink_shares,
+    worst_leak,
 )
 from playground.tabs.inside_the_cache.question import Text
 from playground.words import told
@@ -74,25 +75,49 @@ def sinks_value(text: Text, weights: Tensor) -> dict | None:
     }
 
 
+def vectors_value(text: Text) -> dict:
+    """For formula.js: the queries of the rows shown, and all keys and values of one layer."""
+    vectors = attention_vectors(text.loaded.model, text.stored_ids, text.layer, MATRIX_ROWS)
+    queries, keys, values = (heads.float().contiguous().cpu().numpy() for heads in vectors)
+    return {
+        "layer": text.layer,
+        "num_layers": text.loaded.model.config.num_layers,
+        "num_heads": queries.shape[0],
+        "num_kv_heads": keys.shape[0],
+        "head_dim": keys.shape[2],
+        "prompt_length": len(text.prompt_ids),
+        "first_row": keys.shape[1] - queries.shape[1],
+        "labels": text.labels,
+        **{name: _floats(heads) for name, heads in (("queries", queries), ("keys", keys), ("values", values))},
+    }
+
+
+def _floats(numbers: np.ndarray) -> str:
+    return base64.b64encode(numbers.astype("<f4").tobytes()).decode()
+
+
 def shapes_value(text: Text) -> Generator[None, None, dict | None]:
-    """For table.js: a prefill, a chunk and a decode step of this very text, shapes read from the tensors."""
-    model, ids = text.loaded.model, text.stored_ids
+    """For table.js: the first and the last pass of this answer, and its last tokens as one chunk."""
+    model, ids, num_prompt = text.loaded.model, text.stored_ids, len(text.prompt_ids)
     if len(ids) < 4:
         return None
     chunk = min(4, len(ids) - 2)
     need = mask_need(model, ids, chunk)
     yield
-    shapes = pass_shapes(model, ids, [len(ids) - chunk - 1, chunk, 1])
+    passes = {"prefill": pass_shapes(model, ids[:num_prompt], 0)}
+    for name, past in (("decode_step", len(ids) - 1), ("chunk", len(ids) - chunk)):
+        yield
+        passes[name] = pass_shapes(model, ids, past)
+    columns = [told(f"inside_the_cache.shapes.{name}", tokens=one.new, past=one.past) for name, one in passes.items()]
     rows = [
         [
-            told(f"inside_the_cache.shapes.{name}", tokens=one.new),
-            *(_product(shape) for shape in (one.queries, one.keys, one.weights)),
-            _product(one.mask) if one.mask else told("inside_the_cache.shapes.no_mask"),
+            told(f"inside_the_cache.shapes.{name}"),
+            *(_product(shape) for shape in (getattr(one, name) for one in passes.values())),
         ]
-        for name, one in zip(("prefill", "chunk", "decode_step"), shapes, strict=True)
+        for name in ("queries", "keys", "values", "keys_of_minimind", "weights", "mask")
     ]
     return {
-        "columns": ["", *(told(f"inside_the_cache.shapes.{name}") for name in ("queries", "keys", "weights", "mask"))],
+        "columns": ["", *columns],
         "rows": rows,
         "note": told(
             "inside_the_cache.shapes.note", decode_step=need.decode_step, chunk=need.chunk, tokens=need.chunk_length
@@ -100,27 +125,26 @@ def shapes_value(text: Text) -> Generator[None, None, dict | None]:
     }
 
 
-def _product(shape: tuple[int, ...]) -> str:
-    return " × ".join(map(plain, shape))
+def _product(shape: tuple[int, ...] | None) -> str | dict:
+    return " × ".join(map(plain, shape)) if shape else told("inside_the_cache.shapes.no_mask")
 
 
 def mask_value(text: Text) -> dict | None:
-    """For mask.js: what the two wrong masks would do to one row of the model's own scores."""
-    ids = text.stored_ids
-    if len(ids) < 3:
-        return None  # nothing, or next to nothing, to hide
-    num_rows = min(len(ids), MATRIX_ROWS)
-    row = len(ids) - 1 - num_rows // 2
-    scores = attention_scores(text.loaded.model, ids, num_rows)[text.layer, 0, row - len(ids)]
-    masked = mask_row(scores.tolist(), [position > row for position in range(len(ids))])
-    works = "broken" if isnan(masked.leak(TIMES_INFINITY)) else "lucky"
+    """For mask.js: what the two wrong masks would do to the model's own scores, where it is worst."""
+    scores = attention_scores(text.loaded.model, text.stored_ids, MATRIX_ROWS)
+    worst = worst_leak(scores)
+    if worst is None:
+        return None
+    works = "broken" if isnan(worst.masked.leak(TIMES_INFINITY)) else "lucky"
     return {
         "own": told(
             f"inside_the_cache.mask.own.{works}",
-            token=text.labels[row],
-            position=row,
-            layer=text.layer + 1,
-            leak=masked.leak(TIMES_ZERO),
-            hidden=len(ids) - row - 1,
+            token=text.labels[worst.row],
+            position=worst.row,
+            layer=worst.layer + 1,
+            head=worst.head + 1,
+            leak=worst.masked.leak(TIMES_ZERO),
+            mean=worst.mean_leak,
+            hidden=sum(worst.masked.hidden),
         )
     }

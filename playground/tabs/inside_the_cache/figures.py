@@ -1,4 +1,4 @@
-"""Curves of the cache: growth layer by layer, allocated against filled, and how often a row is read again."""
+"""Curves of the cache: growth layer by layer, allocated against used, and how often a row is read again."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,8 @@ import plotly.graph_objects as go
 from playground.numbers import bytes_, unit_of
 from playground.style import layout
 from playground.words import say
+
+TEXT_PIXELS = 18
 
 
 def growth_figure(growth: pd.DataFrame, ghosts: dict[str, list[int]]) -> go.Figure:
@@ -52,8 +54,8 @@ def allocated_figure(dynamic: pd.DataFrame, static: pd.DataFrame, static_length:
     static_name = say("inside_the_cache.curve.static", tokens=static_length)
     lines = (
         (say("inside_the_cache.curve.filled"), filled, {"color": "var(--kept)"}),
-        (say("inside_the_cache.curve.growing"), allocated, {"color": "var(--accent)", "shape": "hv"}),
-        (static_name, static_bytes, {"color": "var(--off)", "dash": "dash"}),
+        (say("inside_the_cache.curve.growing"), allocated, {"color": "var(--ink)", "shape": "hv"}),
+        (static_name, static_bytes, {"color": "var(--muted)", "dash": "dash"}),
     )
     figure = go.Figure()
     for name, sizes, line in lines:
@@ -61,8 +63,8 @@ def allocated_figure(dynamic: pd.DataFrame, static: pd.DataFrame, static_length:
     figure.data[0].fill = "tozeroy"
     first, middle = growing.index[0], growing.index[len(growing) * 2 // 3]
     _write(figure, lines[0][0], middle, filled[middle] / size / 2, "var(--ink)")
-    _write(figure, lines[1][0], first, allocated.iloc[0] / size, "var(--accent)", "left", "top")
-    _write(figure, lines[2][0], first, static_bytes.iloc[0] / size, "var(--off)", "left")
+    _write(figure, lines[1][0], first, allocated.iloc[0] / size, "var(--ink)", "left", "top")
+    _write(figure, lines[2][0], first, static_bytes.iloc[0] / size, "var(--muted)", "left")
     return figure.update_layout(_bytes_layout(unit))
 
 
@@ -91,7 +93,7 @@ def reads_figure(reads: pd.DataFrame, prompt_length: int) -> go.Figure:
         yref="paper",
         text=say("inside_the_cache.reads.prompt"),
         showarrow=False,
-        font={"color": "var(--muted)"},
+        font={"color": "var(--muted)", "size": TEXT_PIXELS},
     )
     last = reads.position.iloc[-1]
     _write(figure, say("inside_the_cache.reads.keys"), last, reads.key.max(), "var(--ink)", "right", "top")
@@ -132,5 +134,5 @@ def _write(
 ) -> None:
     """Words at a point: their left or right end there, their top or bottom."""
     figure.add_annotation(
-        x=x, y=y, text=text, showarrow=False, xanchor=side, yanchor=height, font={"color": colour, "size": 16}
+        x=x, y=y, text=text, showarrow=False, xanchor=side, yanchor=height, font={"color": colour, "size": TEXT_PIXELS}
     )

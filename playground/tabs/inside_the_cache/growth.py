@@ -8,6 +8,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from playground.engine.cache_kinds import LayerCache
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import ModelConfig, Transformer
 
@@ -53,24 +54,34 @@ def ghost_sizes(config: ModelConfig, tokens: int, bytes_per_number: int = 4) -> 
     return ghosts
 
 
+class ConcatenatedLayerCache(LayerCache):
+    """Makes new tensors for every update and copies all rows into them, as torch.cat in transformers' DynamicLayer."""
+
+    def _capacity(self, length: int) -> int:
+        return length
+
+
 def cache_growth(
-    stored: Sequence[tuple[Tensor, Tensor]], prompt_length: int, static_length: int | None = None
+    stored: Sequence[tuple[Tensor, Tensor]], prompt_length: int, kind: str | LayerCache = "dynamic"
 ) -> pd.DataFrame:
     """Hands a text's `stored_rows` to a cache as decoding did: the prompt's at once, then those of one token a step.
 
     Reads the tensors after each step; the model does not run. One row a step and layer: step, layer, tokens,
-    filled_bytes, allocated_bytes. With `static_length`, in one buffer of that many tokens.
+    filled_bytes, allocated_bytes, and copied_bytes, of rows that were stored before and had to move.
     """
-    cache = KVCache(len(stored), "dynamic" if static_length is None else "static", static_length)
+    cache = KVCache(len(stored), kind)
     rows = []
     for step, end in enumerate(range(prompt_length, stored[0][0].shape[1] + 1)):
         start = cache.position
         for layer, pair in enumerate(stored):
-            keys, values = (tensor[None, :, start:end] for tensor in pair)
-            *kept, positions = cache.layers[layer].update(keys, values)
-            filled = sum(tensor.nbytes for tensor in kept)
-            rows.append((step, layer, len(positions), filled, cache.layers[layer].allocated_bytes))
-    return pd.DataFrame(rows, columns=["step", "layer", "tokens", "filled_bytes", "allocated_bytes"])
+            kept = cache.layers[layer]
+            before = kept.buffers
+            keys, values, positions = kept.update(*(tensor[None, :, start:end] for tensor in pair))
+            moved = [buffer for name, buffer in before.items() if kept.buffers[name] is not buffer]
+            copied = sum(buffer[:, :, :start].nbytes for buffer in moved)
+            filled = keys.nbytes + values.nbytes
+            rows.append((step, layer, len(positions), filled, kept.allocated_bytes, copied))
+    return pd.DataFrame(rows, columns=["step", "layer", "tokens", "filled_bytes", "allocated_bytes", "copied_bytes"])
 
 
 @torch.no_grad()

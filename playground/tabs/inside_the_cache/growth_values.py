@@ -1,8 +1,9 @@
-"""What the pictures of "How it grows" take: plain values, made from the experiments."""
+"""What the pictures of "How it grows" and "How big it is" take: plain values, made from the experiments."""
 
 import base64
 from collections.abc import Sequence
 
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -14,7 +15,7 @@ HEAT_ROWS = 320  # the last ones: a canvas may not be taller than 32,767 pixels
 
 
 def formula_value(text: Text, measured_bytes: int) -> dict:
-    """For bars.js: the factors with their names, and the bytes found in the tensors beside their product."""
+    """For size.js: the factors with their names, and the bytes found in the tensors beside their product."""
     size = _size(text)
     numbers = [{"number": factor, "words": told(f"inside_the_cache.factor.{name}")} for name, factor in size.factors]
     exact = told("inside_the_cache.size.exact", bytes=size.num_bytes)
@@ -26,16 +27,33 @@ def formula_value(text: Text, measured_bytes: int) -> dict:
         for name, ghost in ghosts.items()
     ]
     agrees = "same" if measured_bytes == size.num_bytes else "differs"
+    facts = {"measured": measured_bytes, "formula": size.num_bytes, "model": text.loaded.name}
     return {
+        "num_tokens": text.num_tokens,
+        "stored": len(text.stored_ids),
         "numbers": numbers,
         "groups": [{"title": told("inside_the_cache.size.compared"), "rows": size_bars(rows)}],
-        "note": told(f"inside_the_cache.size.{agrees}", measured=measured_bytes, formula=size.num_bytes),
+        "note": told(f"inside_the_cache.size.{agrees}", **facts),
+    }
+
+
+def copies_value(growths: dict[str, pd.DataFrame]) -> dict:
+    """For bars.js: bytes that each kind of buffer had to copy, by the names of inside_the_cache.buffer."""
+    copied = {name: int(growth.copied_bytes.sum()) for name, growth in growths.items()}
+    growing = growths["growing"]
+    last = growing[growing.step == growing.step.max()]
+    rows = [(told(f"inside_the_cache.buffer.{name}"), num_bytes, "kept") for name, num_bytes in copied.items()]
+    return {
+        "groups": [
+            {"title": told("inside_the_cache.copied.title", tokens=int(last.tokens.max())), "rows": size_bars(rows)}
+        ],
+        "note": told("inside_the_cache.copied.note", bytes=int(last.filled_bytes.sum())),
     }
 
 
 def size_bars(rows: Sequence[tuple[str | int | dict, int, str]]) -> list[dict]:
     """Rows of bars.js from (label, bytes, kind)."""
-    largest = max(num_bytes for _, num_bytes, _ in rows)
+    largest = max(1, *(num_bytes for _, num_bytes, _ in rows))
     return [
         {"label": label, "share": num_bytes / largest, "text": size_told(num_bytes), "kind": kind}
         for label, num_bytes, kind in rows
@@ -83,5 +101,5 @@ def _as_bytes(rows: Tensor) -> str:
 
 def _size(text: Text) -> CacheSize:
     model = text.loaded.model
-    tokens = len(text.stored_ids)
+    tokens = len(text.measured_ids)
     return CacheSize.of(model.config, tokens, bytes_per_number=model.embedding.element_size())

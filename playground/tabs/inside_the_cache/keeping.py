@@ -1,4 +1,4 @@
-"""Why keys and values may be kept: what changes them, and what does not.
+"""Why caching is safe: what changes stored keys and values, and what does not.
 
 An experiment that runs the model several times stops between its passes, so that others may use the model.
 Shapes: L layers, KV key/value heads, T tokens, D head size.
@@ -10,14 +10,23 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import Transformer
+from playground.engine.params import SamplingParams
 from playground.engine.work import ROUNDING
-from playground.models.altered import unmasked, with_scaled_feed_forward
+from playground.models.altered import (
+    unmasked,
+    with_mixing_feed_forward,
+    with_scaled_feed_forward,
+    with_shifted_positions,
+)
 from playground.tabs.inside_the_cache.growth import stored_rows
 from playground.words import say
 
-CHANGED, UNMASKED, EARLY, APPENDED, FED_ON, SCALED = "changed", "unmasked", "early", "appended", "fed_on", "scaled"
+# Names of inside_the_cache.change in the catalogue.
+CHANGED, UNMASKED, MIXED, SCALED, SHIFTED = "changed", "unmasked", "mixed", "scaled", "shifted"
+FED_ON, APPENDED, ENCODED, EARLY = "fed_on", "appended", "encoded", "early"
 MOST_ADDED = 8  # tokens
 # Of a logit's: computed anew, rows moved by at most 9e-6, 0.016 and 0.19 where logits moved by 4e-5, 0.12 and 0.4.
 ROW_ROUNDING = 0.4
@@ -49,52 +58,55 @@ class Change:
 def changes(
     model: Transformer, token_ids: Sequence[int], position: int, new_id: int, early_id: int, factor: float = 1.5
 ) -> Generator[None, None, list[Change]]:
-    """Six experiments on one text of at least two tokens; four, where it leaves the model no room for one more.
+    """Nine experiments on one text of at least two tokens; six, where it leaves the model no room for one more.
 
     CHANGED: `new_id` stands at `position`, which is 1 or later. UNMASKED: the same where every token reads every other.
-    EARLY: `early_id` stands at position 1. APPENDED: the last eight tokens once more, or as many as there are and as
-    find room, all computed anew. FED_ON: the same fed to the cache. SCALED: the feed-forward of the first layer times
-    `factor`.
+    MIXED: the same where the feed-forward reads other tokens too. SCALED: the feed-forward of the first layer times
+    `factor`. SHIFTED: every token one position later. FED_ON: the last eight tokens once more, or as many as there are
+    and as find room, fed to the cache. APPENDED: the same, all computed anew. ENCODED: that where every token reads
+    every other. EARLY: `early_id` stands at position 1.
     """
     ids, changed, early = (list(token_ids) for _ in range(3))
     length, room = len(ids), model.config.max_positions - len(ids)
     if not 1 <= position < length:
         raise ValueError(say("inside_the_cache.problem.position", last=length - 1, got=position))
     changed[position], early[1] = new_id, early_id
+    added = ids[-MOST_ADDED:][:room]
     cache = KVCache.of(model)
     model(torch.tensor([ids], device=model.device), cache, last_only=True)
     before = _copies(cache)
     yield
-    with_changed = largest_change(before, stored_rows(model, changed))
+    made = [Change(CHANGED, position, largest_change(before, stored_rows(model, changed)))]
+    for name, altered in ((UNMASKED, unmasked(model)), (MIXED, with_mixing_feed_forward(model))):
+        yield
+        altered_before = stored_rows(altered, ids)
+        yield
+        made.append(Change(name, position, largest_change(altered_before, stored_rows(altered, changed))))
+        if name == UNMASKED and added:
+            yield
+            encoded = largest_change(altered_before, stored_rows(altered, ids + added))
+            made.append(Change(ENCODED, length, encoded, num_added=len(added)))
     yield
-    unmasked_before = stored_rows(unmasked(model), ids)
+    with_scaled = stored_rows(with_scaled_feed_forward(model, 0, factor), ids)
+    made.append(Change(SCALED, length, largest_change(before, with_scaled)))
     yield
-    with_unmasked = largest_change(unmasked_before, stored_rows(unmasked(model), changed))
+    made.append(Change(SHIFTED, length, largest_change(before, stored_rows(with_shifted_positions(model), ids))))
     yield
-    with_early = largest_change(before, stored_rows(model, early))
-    yield
-    with_more = _with_more(model, ids, ids[-MOST_ADDED:][:room], cache)
-    yield
-    with_scaled = largest_change(before, stored_rows(with_scaled_feed_forward(model, 0, factor), ids))
-    return [
-        Change(CHANGED, position, with_changed),
-        Change(UNMASKED, position, with_unmasked),
-        Change(EARLY, 1, with_early),
-        *with_more,
-        Change(SCALED, length, with_scaled),
-    ]
+    made.append(Change(EARLY, 1, largest_change(before, stored_rows(model, early))))
+    if added:
+        yield
+        made += _with_more(model, ids, added, cache)
+    return made
 
 
 def _with_more(model: Transformer, ids: list[int], added: list[int], cache: KVCache) -> list[Change]:
-    """APPENDED and FED_ON; `cache` holds `ids`. None where no token can be added."""
-    if not added:
-        return []
+    """FED_ON and APPENDED; `cache` holds `ids`."""
     before = _copies(cache)
     model(torch.tensor([added], device=model.device), cache, last_only=True)
     anew, rounding = stored_rows(model, ids + added), ROW_ROUNDING * ROUNDING[model.embedding.dtype]
     return [
-        Change(APPENDED, len(ids), largest_change(before, anew), rounding, len(added)),
         Change(FED_ON, len(ids), largest_change(before, _copies(cache)), num_added=len(added)),
+        Change(APPENDED, len(ids), largest_change(before, anew), rounding, len(added)),
     ]
 
 
@@ -126,7 +138,7 @@ class SwappedCache:
 
     @property
     def other_choices(self) -> int:
-        """Steps whose likeliest token is another one."""
+        """Steps whose most likely token changes."""
         return int((self.logits.argmax(-1) != self.swapped_logits.argmax(-1)).sum())
 
     @property
@@ -163,3 +175,13 @@ def swap_caches(
     own, *others = logits
     rounding = float((own - anew).abs().max())
     return [SwappedCache(own, other, rounding) for other in others]
+
+
+@torch.no_grad()
+def most_likely_text(model: Transformer, prompt_ids: Sequence[int], num_new: int) -> Generator[None, None, list[int]]:
+    """`num_new` tokens at temperature 0. Stops between the steps."""
+    answer = []
+    for step in generate(model, prompt_ids, SamplingParams(temperature=0), None, num_new):
+        answer.append(step.token_id)
+        yield
+    return answer

@@ -1,4 +1,4 @@
-"""What the pictures of "Why it may be kept" take: plain values, made from the experiments."""
+"""What the pictures of "Why caching is safe" take: plain values, made from the experiments."""
 
 from collections.abc import Generator
 
@@ -6,16 +6,42 @@ import torch
 from torch import Tensor
 
 from playground.engine.kv_cache import KVCache
-from playground.tabs.inside_the_cache.keeping import Change, SwappedCache, changes, swap_caches
+from playground.models.text import LoadedModel
+from playground.tabs.inside_the_cache.keeping import (
+    APPENDED,
+    CHANGED,
+    EARLY,
+    ENCODED,
+    FED_ON,
+    MIXED,
+    SCALED,
+    SHIFTED,
+    UNMASKED,
+    Change,
+    SwappedCache,
+    changes,
+    most_likely_text,
+    swap_caches,
+)
 from playground.tabs.inside_the_cache.question import Text
 from playground.tabs.inside_the_cache.walk import walk_token
-from playground.words import told
+from playground.words import say, told
 
 WALKED_POSITION = 1  # the second token
+# What is taken away, by the names of inside_the_cache.reason, and the experiments that show it.
+REASONS = {
+    "mask": (CHANGED, UNMASKED),
+    "feed_forward": (CHANGED, MIXED),
+    "weights": (SCALED,),
+    "positions": (SHIFTED,),
+    "added": (FED_ON, APPENDED, ENCODED),
+    "early": (EARLY,),
+}
+SWAPPED_TOKENS = 97  # long enough that another layer's cache is seen to do harm
 
 
 @torch.no_grad()
-def likeliest_other(text: Text, position: int) -> int:
+def most_likely_other(text: Text, position: int) -> int:
     """What the model would rather have written at that position: another token that makes sense there."""
     model, ids = text.loaded.model, text.stored_ids
     before = torch.tensor([ids[:position]], device=model.device)
@@ -26,28 +52,33 @@ def likeliest_other(text: Text, position: int) -> int:
 
 def changes_value(text: Text) -> Generator[None, None, dict]:
     """For changes.js."""
-    replacement = likeliest_other(text, text.position)
+    replacement = most_likely_other(text, text.position)
     yield
-    early = likeliest_other(text, 1)
+    early = most_likely_other(text, 1)
     made = yield from changes(text.loaded.model, text.stored_ids, text.position, replacement, early)
-    maps = [
-        {
-            "title": told(f"inside_the_cache.change.{change.name}.title"),
-            "text": told(f"inside_the_cache.change.{change.name}.text", added=change.num_added),
-            "verdict": verdict(change),
-            "is_zero": max(change.earlier) <= change.rounding,
-            "rounding": change.rounding,
-            "cells": change.by_row.tolist(),
-            "earlier": change.earlier,
-            "from_position": change.from_position,
-        }
-        for change in made
+    by_name = {change.name: _map(change) for change in made}
+    reasons = [
+        {"name": name, "maps": [by_name[each] for each in experiments if each in by_name]}
+        for name, experiments in REASONS.items()
     ]
     return {
         "labels": text.labels,
         "position": text.position,
         "replacement": text.loaded.tokenizer.label(replacement),
-        "maps": maps,
+        "reasons": [reason for reason in reasons if reason["maps"]],
+    }
+
+
+def _map(change: Change) -> dict:
+    return {
+        "title": told(f"inside_the_cache.change.{change.name}.title"),
+        "text": told(f"inside_the_cache.change.{change.name}.text", added=change.num_added),
+        "verdict": verdict(change),
+        "is_zero": max(change.earlier) <= change.rounding,
+        "rounding": change.rounding,
+        "cells": change.by_row.tolist(),
+        "earlier": change.earlier,
+        "from_position": change.from_position,
     }
 
 
@@ -62,21 +93,31 @@ def verdict(change: Change) -> dict:
     return told("inside_the_cache.verdict.moved", largest=largest, layer=first + 1)
 
 
-def swap_value(text: Text) -> Generator[None, None, dict | None]:
-    """For bars.js: the answer read again, layer 2 and then every layer with layer 1's keys and values of the prompt."""
-    model = text.loaded.model
+def swap_value(loaded: LoadedModel) -> Generator[None, None, dict | None]:
+    """For bars.js: a text of its own, read again with layer 1's keys and values in other layers."""
+    model = loaded.model
     if model.config.num_layers < 2:
         return None
-    num_past = max(1, len(text.prompt_ids) - 1)  # the prompt's last token is fed: it chooses the first of the answer
-    past, following = text.stored_ids[:num_past], text.stored_ids[num_past:]
+    prompt = say("inside_the_cache.swap.prompt")
+    prompt_ids = loaded.prompt_ids(prompt)
+    answer_ids = yield from most_likely_text(model, prompt_ids, SWAPPED_TOKENS)
+    # The prompt's last token is fed: it chooses the first of the answer. The answer's last one is not.
+    past, following = prompt_ids[:-1], [prompt_ids[-1], *answer_ids[:-1]]
     second, every = yield from swap_caches(model, past, following, 0, [[1], range(1, model.config.num_layers)])
-    step = every.worst_step
+    step = second.worst_step
     groups = [
-        _best_tokens(text, told("inside_the_cache.swap.own"), second.logits[step], "kept"),
-        _best_tokens(text, _how_far("second", second), second.swapped_logits[step], "off"),
-        _best_tokens(text, _how_far("every", every), every.swapped_logits[step], "off"),
+        _best_tokens(loaded, told("inside_the_cache.swap.own"), second.logits[step], "kept"),
+        _best_tokens(loaded, _how_far("second", second), second.swapped_logits[step], "off"),
+        _best_tokens(loaded, _how_far("every", every), every.swapped_logits[step], "off"),
     ]
-    note = told("inside_the_cache.swap.note", token=text.labels[num_past + step], rounding=second.rounding)
+    note = told(
+        "inside_the_cache.swap.note",
+        model=loaded.name,
+        prompt=prompt,
+        tokens=len(following),
+        token=loaded.tokenizer.label(following[step]),
+        rounding=second.rounding,
+    )
     return {"groups": groups, "note": note}
 
 
@@ -89,11 +130,11 @@ def _how_far(layers: str, swapped: SwappedCache) -> dict:
     )
 
 
-def _best_tokens(text: Text, title: dict, logits: Tensor, kind: str) -> dict:
+def _best_tokens(loaded: LoadedModel, title: dict, logits: Tensor, kind: str) -> dict:
     best = logits.softmax(-1).topk(3)
     rows = [
         {
-            "label": text.loaded.tokenizer.label(token_id),
+            "label": loaded.tokenizer.label(token_id),
             "share": prob,
             "text": told("inside_the_cache.number.percent", share=prob),
             "kind": kind,

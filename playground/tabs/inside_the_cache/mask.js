@@ -32,7 +32,7 @@ function softmax(row) {
 /** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
   const inputs = scoreInputs(element, api.store);
-  const table = node("table.mask-table", {}, element);
+  const table = node("table.mask-table", { "aria-label": words.say("inside_the_cache.mask.table") }, element);
   const lines = Object.keys(IDEAS).map((idea) => {
     const line = node("tr", {}, table);
     node("th", { scope: "row" }, line, words.say(`inside_the_cache.mask.idea.${idea}`));

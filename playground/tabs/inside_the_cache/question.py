@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import cycle, islice
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
@@ -21,6 +22,7 @@ class Question(BaseModel):
     token_ids: TokenIds  # of the answer
     layer: int | None = None
     position: int | None = None
+    num_tokens: int | None = None
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Text:
     answer_ids: list[int]
     layer: int
     position: int  # of the token to change
+    num_tokens: int | None = None  # to measure a cache of; None: those that the answer's cache holds
 
     @property
     def stored_ids(self) -> list[int]:
@@ -39,12 +42,18 @@ class Text:
         return self.prompt_ids + self.answer_ids[:-1]
 
     @property
+    def measured_ids(self) -> list[int]:
+        """`num_tokens` of the stored ones, from the first on again where the text is shorter."""
+        count = self.num_tokens or len(self.stored_ids)
+        return list(islice(cycle(self.stored_ids), count))
+
+    @property
     def labels(self) -> list[str]:
         return [self.loaded.tokenizer.label(token_id) for token_id in self.stored_ids]
 
 
 def text_of(models: Mapping[str, LoadedModel], asked: Any) -> Text:
-    """Raises RequestError. A layer or a position that this text does not have gives way to the nearest one."""
+    """Raises RequestError. A layer, a position or a number of tokens out of range gives way to the nearest one."""
     question = checked(Question, asked)
     loaded = model_of(models, question.model)
     config = loaded.model.config
@@ -61,4 +70,5 @@ def text_of(models: Mapping[str, LoadedModel], asked: Any) -> Text:
         question.token_ids,
         min(max(layer, 0), config.num_layers - 1),
         min(max(position, 1), max(1, num_stored - 1)),
+        None if question.num_tokens is None else min(max(question.num_tokens, 1), config.max_positions),
     )

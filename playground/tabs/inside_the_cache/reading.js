@@ -1,8 +1,10 @@
 // What attention.js shows, as numbers: the row of a step, what it reads, and what the step computes.
 
+import * as words from "../../page/js/words.js";
 import { bytesOf } from "./canvas.js";
 
-const LABEL = 118; // px for the name of a row, less on a phone
+const LABEL = 128; // px for the name of a row, less on a phone
+const HIGHEST = 400; // px for all rows
 
 /**
  * @typedef {object} Weights  one layer's, as attention_value makes them
@@ -51,7 +53,7 @@ export function lookAt(value, head, step, width) {
 function gridOf({ labels, first_row }, width) {
   const left = Math.min(LABEL, width / 4);
   const wide = Math.max(1, Math.min(26, (width - left) / labels.length));
-  const high = Math.max(2, Math.min(22, wide, 560 / (labels.length - first_row)));
+  const high = Math.max(2, Math.min(22, wide, HIGHEST / (labels.length - first_row)));
   return { left, wide, high, width };
 }
 
@@ -66,6 +68,21 @@ export function weightAt({ value, head }, row, position) {
   let sum = 0;
   for (let which = 0; which < num_heads; which += 1) sum += one(which);
   return sum / num_heads;
+}
+
+/** The row of this step: a line for each token that it reads. @param {Pick<Look, "value" | "head" | "row">} look
+ * @returns {import("./numbers_below.js").Table | null} */
+export function tableOf(look) {
+  const { value, row } = look;
+  if (row < value.first_row) return null;
+  const columns = [words.say("inside_the_cache.attention.read"), words.say("inside_the_cache.attention.weight")];
+  const rows = value.labels
+    .slice(0, row + 1)
+    .map((token, position) => [
+      words.say("inside_the_cache.heat.token", { position, token }),
+      words.say("inside_the_cache.number.percent", { share: weightAt(look, row, position) }),
+    ]);
+  return { columns, rows };
 }
 
 /** What this step computes, with a cache and without. @param {Pick<Look, "value" | "row" | "firstNew">} look

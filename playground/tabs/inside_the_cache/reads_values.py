@@ -1,16 +1,34 @@
-"""What the pictures of "Reads, heads, training" take: plain values, made from the experiments."""
+"""What the pictures of "Heads and shapes" and "When it helps" take: plain values, made from the experiments."""
 
 from collections.abc import Generator, Sequence
 from functools import reduce
 
 from playground.tabs.inside_the_cache.classifier import REPEATS, read_once
 from playground.tabs.inside_the_cache.growth_values import size_bars, size_told
-from playground.tabs.inside_the_cache.kv_heads import KVHeads, compare_kv_heads
+from playground.tabs.inside_the_cache.kv_heads import KVHeads, compare_kv_heads, repeated_heads
 from playground.tabs.inside_the_cache.question import Text
 from playground.tabs.inside_the_cache.training_cache import train_with_cache
 from playground.words import told
 
 ROUNDING_KL = 1e-6  # nats: what is less is rounding
+
+
+def repeat_value(text: Text) -> dict:
+    """For repeat.js: the stored heads of one layer, and the query heads that read them."""
+    made = repeated_heads(text.loaded.model, text.stored_ids, text.layer)
+    facts = {
+        "stored": made.stored_bytes,
+        "repeated": made.repeated_bytes,
+        "times": made.repeated[1] // made.stored[1],
+        "difference": made.difference,
+    }
+    return {
+        "layer": text.layer,
+        "num_layers": text.loaded.model.config.num_layers,
+        "stored": list(made.stored),
+        "repeated": list(made.repeated),
+        "note": told("inside_the_cache.repeat.note", layer=text.layer + 1, **facts),
+    }
 
 
 def heads_value(text: Text) -> Generator[None, None, dict]:

@@ -1,4 +1,5 @@
-// One token through one layer, a click at a time: rows from the cache in blue, rows computed now in the accent colour.
+// One token through one layer, a click at a time. Queries, keys and values have their colours; what comes from the cache
+// is filled, what is computed now has a thick frame.
 
 import { layerChips } from "../../page/js/chips.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
@@ -71,10 +72,7 @@ function build(element, store) {
   const board = node("div.stepper-board", {}, element);
   const left = node("div", {}, board);
   const stack = node("div.stepper-stack", { "aria-hidden": true }, left);
-  const legend = node("p.stepper-legend", {}, left);
-  node("b.is-kept", {}, legend, words.say("inside_the_cache.walk.stored"));
-  legend.append(" ");
-  node("b.is-accent", {}, legend, words.say("inside_the_cache.walk.own"));
+  node("p.stepper-legend", {}, left, words.say("inside_the_cache.walk.legend"));
   const keys = words.say("inside_the_cache.walk.keys");
   const side = node("div.stepper-side", { tabindex: 0, role: "group", "aria-label": keys }, board);
   const heading = node("h4", { "aria-live": "polite" }, side);
@@ -112,7 +110,7 @@ function drawRows(holder, rows, labels) {
   });
   rows.forEach(({ what, position, source, numbers, length }, index) => {
     const [name, list, from] = lines[index].children;
-    set(lines[index], { "data-source": source });
+    set(lines[index], { "data-source": source, "data-what": what });
     say(name, words.say(`inside_the_cache.row.${what}`, { token: labels[position] }));
     const shown = numbers.slice(0, MOST_NUMBERS).map((number) => words.say("inside_the_cache.row.number", { number }));
     say(list, [...shown, ...(length > MOST_NUMBERS ? ["…"] : [])].join("  "));
@@ -140,7 +138,7 @@ function drawStack(holder, value, stage) {
       const isGone = state === "gone";
       say(boxes[index], isGone ? "·" : letter);
       const title = isGone ? words.say("inside_the_cache.walk.gone", { letter }) : null;
-      set(boxes[index], { "data-state": state, title });
+      set(boxes[index], { "data-state": state, "data-letter": letter, title });
     });
   }
 }

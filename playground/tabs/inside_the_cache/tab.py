@@ -1,10 +1,13 @@
-"""Inside the cache: how it grows, why it may be kept, what attention reads."""
+"""Inside the cache: how it grows, how big it is, why it is safe, what attention reads, and what people say about it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import gradio as gr
 
+from playground.engine.cache_kinds import StaticLayerCache
+from playground.models.text import LoadedModel
 from playground.page.bar import Page
 from playground.page.lesson import Section, read_lesson
 from playground.page.line import Progress, Work, in_steps
@@ -16,26 +19,38 @@ from playground.tabs.inside_the_cache.attention_values import (
     mask_value,
     shapes_value,
     sinks_value,
+    vectors_value,
 )
+from playground.tabs.inside_the_cache.claims import claims_value
 from playground.tabs.inside_the_cache.figures import allocated_figure, growth_figure, reads_figure
-from playground.tabs.inside_the_cache.growth import cache_growth, stored_rows
-from playground.tabs.inside_the_cache.growth_values import formula_value, ghost_curves, heat_value
+from playground.tabs.inside_the_cache.growth import ConcatenatedLayerCache, cache_growth, stored_rows
+from playground.tabs.inside_the_cache.growth_values import copies_value, formula_value, ghost_curves, heat_value
 from playground.tabs.inside_the_cache.keeping_values import changes_value, swap_value, walk_value
 from playground.tabs.inside_the_cache.question import Text, text_of
 from playground.tabs.inside_the_cache.reads import count_reads
-from playground.tabs.inside_the_cache.reads_values import classifier_value, heads_value, training_value
+from playground.tabs.inside_the_cache.reads_values import (
+    classifier_value,
+    heads_value,
+    repeat_value,
+    training_value,
+)
 from playground.words import say
 
 NOTHING = ""  # for a picture that this text is too short for; None would leave the one before it
+STORYTELLER = "minimind-base"  # in whose text another layer's cache does visible harm
 
 
 def cache_tab(page: Page) -> None:
     words = read_lesson("inside_the_cache")
     sections = {
         "growth": _growth_section,
+        "size": _size_section,
         "keeping": _keeping_section,
+        "walk": _walk_section,
         "attention": _attention_section,
+        "heads": _heads_section,
         "reads": _reads_section,
+        "claims": _claims_section,
     }
     with gr.Tab(say("inside_the_cache.tab.title"), id="cache"), gr.Tabs(elem_id="cache-tabs"):
         for name, section in sections.items():
@@ -45,64 +60,89 @@ def cache_tab(page: Page) -> None:
 
 def _growth_section(page: Page, words: dict[str, Section]) -> None:
     source = _source(["layer"], has_steps=True)
-    with gr.Row(elem_classes="cache-board one-one"):
-        with gr.Column(elem_classes="cache-stack"):
-            with _card(words["growth"]):
-                panel("cache_growth")
-            with _card(words["size"]):
-                formula = panel("bars", elem_classes=["formula"])
-        with _card(words["heat"]):
-            heat = panel("inside_the_cache/heatmap")
-    with gr.Row(elem_classes="cache-board one-one"):
-        with _card(words["curve"]):
-            curve = plot_panel(elem_id="growth-curve")
-        with _card(words["allocated"]):
-            allocated = plot_panel(elem_id="allocated-curve")
+    with _card(words["growth"]):
+        panel("inside_the_cache/growth")
+    with _card(words["heat"]):
+        heat = panel("inside_the_cache/heatmap")
 
-    _answer(page, source, growth_pictures, [heat, formula, curve, allocated])
+    _answer(page, source, growth_pictures, [heat])
 
 
 def growth_pictures(text: Text) -> Work:
-    """One pass over the text: its rows are what every picture of this part shows."""
-    stored, prompt_length = stored_rows(text.loaded.model, text.stored_ids), len(text.prompt_ids)
-    yield heat_value(text, stored), None, None, None
+    yield (heat_value(text, stored_rows(text.loaded.model, text.stored_ids)),)
+
+
+def _size_section(page: Page, words: dict[str, Section]) -> None:
+    source = _source(["num_tokens"])
+    with gr.Row(elem_classes="cache-board one-one"):
+        with _card(words["size"]):
+            size = panel("inside_the_cache/size")
+        with _card(words["curve"]):
+            curve = plot_panel(elem_id="growth-curve")
+    with gr.Row(elem_classes="cache-board one-one"):
+        with _card(words["allocated"]):
+            allocated = plot_panel(elem_id="allocated-curve")
+        with _card(words["copied"]):
+            copied = panel("bars")
+
+    _answer(page, source, size_pictures, [size, curve, allocated, copied])
+
+
+def size_pictures(text: Text) -> Work:
+    """One pass over the text; its rows are handed to each kind of buffer."""
+    ids = text.measured_ids
+    stored, prompt_length = stored_rows(text.loaded.model, ids), min(len(text.prompt_ids), len(ids))
     growing = cache_growth(stored, prompt_length)
     last = growing[growing.step == growing.step.max()]
     tokens = growing.groupby("step").tokens.first().tolist()
     curve = growth_figure(growing, ghost_curves(text, tokens))
-    yield None, formula_value(text, int(last.filled_bytes.sum())), figure_json(curve), None
-    num_stored = len(text.stored_ids)
-    lengths = (64, 128, 256, 512, 1024, 2048, num_stored)
-    static_length = next(length for length in lengths if length >= num_stored)  # the smallest round one that would do
-    static = cache_growth(stored, prompt_length, static_length)
-    yield None, None, None, figure_json(allocated_figure(growing, static, static_length))
+    yield formula_value(text, int(last.filled_bytes.sum())), figure_json(curve), None, None
+    lengths = (64, 128, 256, 512, 1024, 2048, len(ids))
+    static_length = next(length for length in lengths if length >= len(ids))  # the smallest round one that would do
+    static = cache_growth(stored, prompt_length, StaticLayerCache(static_length))
+    yield None, None, figure_json(allocated_figure(growing, static, static_length)), None
+    concatenated = cache_growth(stored, prompt_length, ConcatenatedLayerCache())
+    copies = {"concatenated": concatenated, "growing": growing, "static": static}
+    yield None, None, None, copies_value(copies) if len(tokens) > 1 else NOTHING
 
 
 def _keeping_section(page: Page, words: dict[str, Section]) -> None:
-    source = _source(["layer", "position"])
+    source = _source(["position"])
     with _card(words["keeping"]):
-        moved = panel("inside_the_cache/changes")
-    with gr.Row(elem_classes="cache-board two-one"):
+        changed = panel("inside_the_cache/changes")
+    with _card(words["swap"]):
+        swap = panel("bars")
+
+    _answer(page, source, partial(keeping_pictures, page.models), [changed, swap])
+
+
+def keeping_pictures(models: Mapping[str, LoadedModel], text: Text) -> Work:
+    if len(text.stored_ids) < 2:
+        yield NOTHING, None  # source.js says that the text is too short
+    else:
+        yield (yield from changes_value(text)), None
+    yield None, (yield from swap_value(models.get(STORYTELLER, text.loaded))) or NOTHING
+
+
+def _walk_section(page: Page, words: dict[str, Section]) -> None:
+    source = _source(["layer"], has_steps=True)
+    with gr.Row(elem_classes="cache-board one-one"):
         with _card(words["walk"]):
             walk = panel("inside_the_cache/stepper")
-        with _card(words["swap"]):
-            swap = panel("bars")
+        with _card(words["formula"]):
+            formula = panel("inside_the_cache/formula")
 
-    _answer(page, source, keeping_pictures, [moved, walk, swap])
+    _answer(page, source, walk_pictures, [walk, formula])
 
 
-def keeping_pictures(text: Text) -> Work:
-    if len(text.stored_ids) < 2:
-        yield NOTHING, NOTHING, NOTHING  # source.js says that the text is too short
-        return
-    yield None, walk_value(text), None
-    yield (yield from changes_value(text)), None, None
-    yield None, None, (yield from swap_value(text)) or NOTHING
+def walk_pictures(text: Text) -> Work:
+    yield walk_value(text) if len(text.stored_ids) > 1 else NOTHING, None
+    yield None, vectors_value(text)
 
 
 def _attention_section(page: Page, words: dict[str, Section]) -> None:
     source = _source(["layer"], has_steps=True)
-    with gr.Row(elem_classes="cache-board two-one"):
+    with gr.Row(elem_classes="cache-board one-one"):
         with _card(words["attention"]):
             picture = panel("inside_the_cache/attention")
         with gr.Column(elem_classes="cache-stack"):
@@ -110,58 +150,75 @@ def _attention_section(page: Page, words: dict[str, Section]) -> None:
                 mask = panel("inside_the_cache/mask")
             with _card(words["sinks"]):
                 sinks = panel("bars")
-    with _card(words["shapes"]):
-        shapes = panel("table")
 
-    _answer(page, source, attention_pictures, [picture, sinks, mask, shapes])
+    _answer(page, source, attention_pictures, [picture, mask, sinks])
 
 
 def attention_pictures(text: Text) -> Work:
     weights = attention_weights(text.loaded.model, text.stored_ids, MATRIX_ROWS)
-    yield attention_value(text, weights), sinks_value(text, weights) or NOTHING, None, None
-    yield None, None, mask_value(text) or NOTHING, None
-    yield None, None, None, (yield from shapes_value(text)) or NOTHING
+    yield attention_value(text, weights), None, sinks_value(text, weights) or NOTHING
+    yield None, mask_value(text) or NOTHING, None
+
+
+def _heads_section(page: Page, words: dict[str, Section]) -> None:
+    source = _source(["layer"])
+    with gr.Row(elem_classes="cache-board one-one"):
+        with _card(words["repeat"]):
+            repeat = panel("inside_the_cache/repeat")
+        with _card(words["heads"]):
+            heads = panel("bars")
+    with _card(words["shapes"]):
+        shapes = panel("table")
+
+    _answer(page, source, heads_pictures, [repeat, heads, shapes])
+
+
+def heads_pictures(text: Text) -> Work:
+    yield repeat_value(text), None, None
+    yield None, None, (yield from shapes_value(text)) or NOTHING
+    yield None, (yield from heads_value(text)), None
 
 
 def _reads_section(page: Page, words: dict[str, Section]) -> None:
     source = _source([])
-    with gr.Row(elem_classes="cache-board one-one"):
-        with _card(words["reads"]):
-            reads = plot_panel(elem_id="reads-curve")
-        with _card(words["heads"]):
-            heads = panel("bars")
+    with _card(words["reads"]):
+        reads = plot_panel(elem_id="reads-curve")
     with gr.Row(elem_classes="cache-board one-one"):
         with _card(words["classifier"]):
             classifier = panel("table")
         with _card(words["training"]):
             training = panel("table")
 
-    _answer(page, source, reads_pictures, [reads, heads, classifier, training])
+    _answer(page, source, reads_pictures, [reads, classifier, training])
 
 
 def reads_pictures(text: Text) -> Work:
     counting = count_reads(text.loaded.model, text.prompt_ids, text.answer_ids)
     counts = yield from in_steps(counting, of=len(text.answer_ids))  # the whole answer is fed again
-    yield figure_json(reads_figure(counts, len(text.prompt_ids))), None, None, None
-    yield None, (yield from heads_value(text)), None, None
-    yield None, None, (yield from classifier_value(text)), None
-    yield None, None, None, (yield from training_value(text)) or NOTHING
+    yield figure_json(reads_figure(counts, len(text.prompt_ids))), None, None
+    yield None, (yield from classifier_value(text)), None
+    yield None, None, (yield from training_value(text)) or NOTHING
+
+
+def _claims_section(_page: Page, words: dict[str, Section]) -> None:
+    with _card(words["claims"], needs_run=False):
+        panel("inside_the_cache/claims", claims_value())
 
 
 def _source(looks_at: list[str], has_steps: bool = False) -> gr.HTML:
     """What the section looks into, and where its pictures follow the step, a slider to walk through them.
 
-    `looks_at` are the keys of the page's store, "layer" and "position", that the pictures depend on besides the answer.
+    `looks_at` are the keys of the page's store that the pictures depend on besides the answer, as in `Question`.
     """
     with gr.Row(elem_classes="cache-head"):
         source = panel("inside_the_cache/source", {"looks_at": looks_at}, events=["asked"])
         if has_steps:
-            panel("steps")
+            panel("inside_the_cache/steps")
     return source
 
 
-def _card(section: Section) -> gr.Column:
-    with gr.Column(elem_classes="card needs-run") as card:
+def _card(section: Section, needs_run: bool = True) -> gr.Column:
+    with gr.Column(elem_classes=["card", *(["needs-run"] if needs_run else [])]) as card:
         gr.Markdown(f"## {section.title}", elem_classes="card-title")
         gr.Markdown(section.text, elem_classes="card-words")
     return card

@@ -1,13 +1,10 @@
 """The arithmetic of the pictures of "Inside the cache", in node, against Python's or by hand."""
 
-import math
-
 import numpy as np
 import pytest
 from node import in_node
 
-from playground.style import PALETTE
-from playground.tabs.inside_the_cache.attention import mask_row
+from playground.tabs.inside_the_cache.attention import attention_vectors, attention_weights, mask_row
 from playground.tabs.inside_the_cache.walk import walk_token
 
 FOLDER = "tabs/inside_the_cache"
@@ -100,14 +97,14 @@ def test_rows_of_a_heat_map_fill_with_the_steps():
 
 
 def test_a_pointer_on_a_heat_map_finds_head_place_and_number():
-    """Two heads of three numbers on 100 px a number: names on 112, a gap of 6 between the heads, titles on 24."""
+    """Two heads of three numbers on 100 px a number: names on 128, a gap of 8 between the heads, titles on 28."""
     script = """
         const value = { num_heads: 2, head_dim: 3, first_row: 7, labels: ["a", "b"], largest: { keys: 2 },
           keys: Int8Array.from([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, -127, 0]) };
-        const cell = heatmap.cellWidth(value, 718);
-        const look = { value, name: "keys", numStored: 2, firstNew: 0, width: 718, cell };
+        const cell = heatmap.cellWidth(value, 736);
+        const look = { value, name: "keys", numStored: 2, firstNew: 0, width: 736, cell };
         const at = (x, y, more = {}) => heatmap.pointedAt({ ...look, ...more }, x, y);
-        return [at(530, 50), at(530, 50, { numStored: 1 }), at(20, 50), at(530, 5)];"""
+        return [at(560, 60), at(560, 60, { numStored: 1 }), at(20, 60), at(560, 5)];"""
     number, later, beside, above = in_node(script, heatmap=f"{FOLDER}/heatmap.js")
     assert number["facts"] == {"position": 8, "token": "b", "head": 2, "place": 2, "number": -2}
     assert later["key"].endswith(".later") and beside["key"].endswith(".token") and above is None
@@ -149,25 +146,70 @@ def test_a_section_asks_for_what_it_looks_at_when_the_answer_is_complete():
     assert complete == {"model": "m", "prompt_ids": [1], "token_ids": [2], "layer": 3}
 
 
-def seen_by_a_deuteranope(colour: str, strength: float, paper: str) -> np.ndarray:
-    """L*a*b* of a colour laid on paper, without the green cones (Machado, Oliveira and Fernandes 2009)."""
-    rgb = [np.array([int(each[start : start + 2], 16) / 255 for start in (1, 3, 5)]) for each in (colour, paper)]
-    mixed = strength * rgb[0] + (1 - strength) * rgb[1]
-    linear = np.where(mixed <= 0.04045, mixed / 12.92, ((mixed + 0.055) / 1.055) ** 2.4)
-    blind = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
-    to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
-    x, y, z = np.cbrt(to_xyz @ np.clip(blind @ linear, 0, 1) / [0.9505, 1, 1.089])
-    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
-
-
-@pytest.mark.parametrize("dark", [0, 1], ids=["light", "dark"])
-@pytest.mark.parametrize("strength", [1, 0.5, 0.25])
-def test_the_sign_of_a_number_is_seen_without_red_and_green(dark, strength):
+def test_the_sign_of_a_number_is_seen_without_any_colour():
     """Green for above 0 and grey for below were one colour to a deuteranope."""
-    paper = PALETTE["panel"][dark]
+    up, down, nothing = in_node("return given.map(heatmap.barOf)", [0.5, -0.5, 0], heatmap=f"{FOLDER}/heatmap.js")
+    assert up["top"] + up["high"] == down["top"] and up["high"] == down["high"] > 0
+    assert nothing["high"] == 0
 
-    def difference(above: str, below: str) -> float:
-        seen = [seen_by_a_deuteranope(PALETTE[name][dark], strength, paper) for name in (above, below)]
-        return math.dist(seen[0][1:], seen[1][1:])  # in hue, whatever the lightness, which says how large a number is
 
-    assert difference("above", "below") > max(20, 3 * difference("value", "muted"))
+def test_a_row_of_attention_is_worked_out_as_the_model_does(model):
+    """Head 3 of four reads the second of two key/value heads."""
+    ids = [5, 9, 2, 40, 17]
+    queries, keys, values = attention_vectors(model, ids, 1, num_rows=2)
+    sent = {"q": queries, "k": keys, "v": values}
+    given = {
+        "num_heads": 4, "num_kv_heads": 2, "head_dim": 16, "first_row": 3, "labels": ["x"] * 5,
+        **{name: heads.flatten().tolist() for name, heads in sent.items()},
+    }  # fmt: skip
+    script = """const { q, k, v, ...more } = given;
+        const [queries, keys, values] = [q, k, v].map((each) => Float32Array.from(each));
+        return [3, 4].map((row) => formula.rowOf({ ...more, queries, keys, values }, 2, row));"""
+    made = in_node(script, given, formula=f"{FOLDER}/formula.js")
+    expected = attention_weights(model, ids)[1, 2]
+    for row, worked in zip((3, 4), made, strict=True):
+        np.testing.assert_allclose(worked["weights"], expected[row, : row + 1], atol=1e-5)
+        assert worked["most"] == int(expected[row].argmax())
+        read = (expected[row, : row + 1] @ values[1, : row + 1])[:4]
+        np.testing.assert_allclose(worked["read"], read, atol=1e-5)
+
+
+def test_play_lasts_three_seconds_at_most_and_ends_at_the_last_step():
+    script = "return given.map(([elapsed, from, last]) => steps.playedTo(elapsed, from, last));"
+    cases = [[0, 0, 4], [500, 0, 4], [5000, 0, 4], [1500, 0, 200], [3000, 0, 200], [0, 0, 0], [300, 3, 4]]
+    assert in_node(script, cases, steps=f"{FOLDER}/steps.js") == [0, 2, 4, 100, 200, 0, 4]
+
+
+def test_the_pictures_stand_at_the_last_step_unless_told_otherwise():
+    script = """const run = { numSteps: 5 };
+        const states = [[null, run], [2, run], [9, run], [null, null]];
+        return states.map(([cacheStep, run]) => steps.stepOf({ cacheStep, run }));"""
+    assert in_node(script, steps=f"{FOLDER}/steps.js") == [4, 2, 4, 0]
+
+
+def test_an_answer_is_stale_once_the_bar_says_something_else():
+    script = """const run = { model: "m", prompt: "p", params: { temperature: 1, seed: 2 } };
+        const bar = { model: "m", prompt: "p" };
+        const params = { temperature: 1, seed: 2, max_new_tokens: 7 };
+        return [{ run, bar, params }, { run, bar: null, params: null }, { run: null, bar, params },
+          { run, bar: { ...bar, prompt: "q" }, params }, { run, bar: { ...bar, model: "n" }, params },
+          { run, bar, params: { ...params, temperature: 0.5 } }].map(source.isStale);"""
+    assert in_node(script, source=f"{FOLDER}/source.js") == [False, False, False, True, True, True]
+
+
+def test_query_heads_read_the_heads_of_their_group():
+    made = in_node(
+        "return given.map(([stored, queries]) => repeat.groupsOf(stored, queries))",
+        [[2, 4], [1, 3], [4, 4]],
+        repeat=f"{FOLDER}/repeat.js",
+    )
+    assert made == [[0, 0, 1, 1], [0, 0, 0], [0, 1, 2, 3]]
+
+
+def test_the_table_of_changes_has_a_line_for_each_token():
+    script = """words.use({ "inside_the_cache.change.column": "{title}, layer {layer}",
+          "inside_the_cache.heat.token": "{position} {token}" });
+        return changes.tableOf({ labels: ["a", "b"] }, { maps: [{ title: "T", cells: [[0, 0.5], [0, 2]] }] });"""
+    made = in_node(script, changes=f"{FOLDER}/changes.js", words="page/js/words.js")
+    assert made["columns"] == ["", "T, layer 1", "T, layer 2"]
+    assert [row[1:] for row in made["rows"]] == [["0", "0"], ["0.50", "2.0"]]
