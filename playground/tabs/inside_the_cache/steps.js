@@ -39,8 +39,9 @@ export function mount(element, api) {
 
   play.addEventListener("click", () => (player.isOn() ? player.stop() : player.start()));
   range.addEventListener("input", () => {
-    player.stop();
-    store.set({ cacheStep: Number(range.value) });
+    const cacheStep = Number(range.value);
+    player.stop(); // draws, and so puts the slider where the pictures stand
+    store.set({ cacheStep });
   });
   document.addEventListener(
     "keydown",

@@ -489,7 +489,8 @@ def test_a_person_watches_the_cache_grow(browser_page: Page):
     set_step(page, 3)
     expect(grid).to_contain_text("step 3")
     rows_at_3 = page.locator(".panel-heatmap .note").first.inner_text()
-    page.locator("body").press("ArrowRight")
+    page.evaluate("document.activeElement.blur()")  # a tab has arrow keys of its own
+    page.keyboard.press("ArrowRight")
     expect(words).to_contain_text("Step 4 of")
     expect(grid).to_contain_text("step 4")
     expect(page.locator(".panel-heatmap .note").first).not_to_have_text(rows_at_3)
@@ -519,7 +520,7 @@ def test_the_course_number_is_one_button_away(browser_page: Page):
     expect(copied).to_contain_text("MiB")
 
 
-def test_a_person_takes_the_reasons_away_and_walks_through_a_layer(browser_page: Page):
+def test_a_person_takes_the_reasons_away_and_walks_through_a_layer(browser_page: Page, base):
     page = browser_page
     open_tab(page, "Why it is safe", "Once upon a time")
     maps = page.locator(".change-map")
@@ -556,8 +557,14 @@ def test_a_person_takes_the_reasons_away_and_walks_through_a_layer(browser_page:
     expect(formula.locator(".formula-lines math")).to_have_count(3)
     formula.get_by_role("radio", name="Head 2").click()
     expect(formula.locator(".strip-words")).to_contain_text("head 2")
+    set_step(page, 9)
+    expect(formula.locator(".strip-words")).to_contain_text(f"position {len(base.prompt_ids('Once upon a time')) + 8}")
     page.get_by_role("tab", name="What attention reads").click()
-    weights = page.locator(".panel-attention .token").evaluate_all("all => all.map(each => +each.dataset.weight)")
+    set_step(page, 9)
+    tokens = page.locator(".panel-attention .token")
+    expect(tokens.last).to_have_attribute("data-weight", "0")
+    drawn(page)
+    weights = tokens.evaluate_all("all => all.map(each => Number(each.dataset.weight))")
     percent = f"{100 * max(weights):.1f} %"  # the same layer and head, worked out again
     expect(formula.locator(".formula-lines math").nth(1)).to_contain_text(percent)
 
@@ -574,7 +581,7 @@ def framed_rows(matrix: Locator) -> float:
             const isInk = place => data[place + 3] > 200
                 && off(place, red) + off(place + 1, green) + off(place + 2, blue) < 12;
             let most = 0;  // the frame's left side is the longest upright line of that colour
-            for (let x = 0; x < width; x += 1) {
+            for (let x = 124; x < width; x += 1) {  // left of it are letters
                 let long = 0;
                 for (let y = 0; y < height; y += 1) {
                     long = isInk(4 * (y * width + x)) ? long + 1 : 0;
