@@ -5,7 +5,7 @@ import * as words from "../../page/js/words.js";
 
 /**
  * @typedef {import("../../page/js/words.js").Told} Told
- * @typedef {{ name: string, said: Told, so: Told, verdict: Told, tab: string, part: string, reason: string }} Claim
+ * @typedef {{ said: Told, so: Told, verdict: Told, tab: Told, part: Told | null, reason: string }} Claim  tabs by their names
  * @typedef {{ title: Told, address: string }} Reading
  */
 
@@ -27,20 +27,22 @@ function addClaim(list, claim, store) {
   node("span.claim-said", {}, head, words.say(claim.said));
   node("span.claim-verdict", {}, head, words.say(claim.verdict));
   node("p", {}, box, words.say(claim.so));
-  const name = words.say(`inside_the_cache.claim_words.${claim.tab === "cache" ? "here" : "on_off"}`);
+  const where = words.say(claim.part ?? claim.tab);
+  const name = words.say("inside_the_cache.claim_words.see", { where });
   const button = node("button.small-button", { type: "button" }, box, name);
   button.addEventListener("click", () => {
     if (claim.reason) store.set({ reason: claim.reason });
-    openTab("#tabs", claim.tab);
-    if (claim.part) openTab("#cache-tabs", claim.part);
+    openTab("#tabs", words.say(claim.tab));
+    if (claim.part) openTab("#cache-tabs", words.say(claim.part));
   });
 }
 
-/** Presses a tab's own button: Gradio has no other way in. @param {string} tabs  selector @param {string} id  of gr.Tab */
-function openTab(tabs, id) {
-  /** @type {HTMLElement | null} */
-  const button = document.querySelector(`${tabs} [role=tab][data-tab-id="${id}"]`);
-  button?.click();
+/** Presses a tab's own button, which stands in a menu where the window is narrow: Gradio has no other way in.
+ * @param {string} tabs  selector @param {string} name */
+function openTab(tabs, name) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const buttons = document.querySelectorAll(`${tabs} > .tab-wrapper :is([role=tab], .overflow-dropdown button)`);
+  [...buttons].find((button) => button.textContent?.trim() === name)?.click();
   document.querySelector(tabs)?.scrollIntoView({ block: "start" });
 }
 
