@@ -320,6 +320,7 @@ def test_a_message_never_lies_on_what_is_pressed_next(fresh: BrowserPage):
 def test_a_curve_has_a_name_a_table_and_a_file(fresh: BrowserPage):
     generate(fresh)
     fresh.get_by_role("tab", name="Inside the cache").click()
+    fresh.get_by_role("tab", name="How big it is").click()
     curve = fresh.locator("#growth-curve")
     expect(curve.locator(".plot")).to_have_attribute("aria-label", re.compile("over .*: layer 1"))
     curve.get_by_text("Numbers", exact=True).click()

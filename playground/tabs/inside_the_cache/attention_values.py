@@ -117,7 +117,7 @@ def shapes_value(text: Text) -> Generator[None, None, dict | None]:
         for name in ("queries", "keys", "values", "keys_of_minimind", "weights", "mask")
     ]
     return {
-        "columns": ["", *columns],
+        "columns": [told("inside_the_cache.shapes.tensor"), *columns],
         "rows": rows,
         "note": told(
             "inside_the_cache.shapes.note", decode_step=need.decode_step, chunk=need.chunk, tokens=need.chunk_length

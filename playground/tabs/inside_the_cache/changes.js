@@ -92,7 +92,7 @@ export function tableOf({ labels }, { maps }) {
     words.say("inside_the_cache.heat.token", { position, token }),
     ...maps.flatMap(({ cells }) => cells.map((row) => small(row[position]))),
   ]);
-  return { columns: ["", ...columns], rows };
+  return { columns: [words.say("inside_the_cache.heat.column.token"), ...columns], rows };
 }
 
 /** @param {HTMLElement} strip @param {Changes} value @param {(position: number) => void} choose */

@@ -65,7 +65,7 @@ export function mount(element, api) {
   const heads = chips(bar, words.say("inside_the_cache.attention.heads"), (place) => api.store.set({ head: place }));
   const whole = mathIn(node("p.formula-math", {}, element));
   const lead = node("p.strip-words", {}, element);
-  const lines = node("ol.formula-lines", {}, element);
+  const lines = node("ol.formula-lines", { tabindex: 0 }, element);
   const note = node("p.note", {}, element, words.say("inside_the_cache.formula.mask"));
   /** @type {Vectors | null} */
   let value = null;

@@ -109,7 +109,8 @@ export function tableOf(value, { numStored }) {
         ]),
       ),
     );
-  return { columns: ["", "", "", ...places.map((place) => place + 1)], rows };
+  const names = ["token", "kind", "head"].map((name) => words.say(`inside_the_cache.heat.column.${name}`));
+  return { columns: [...names, ...places.map((place) => place + 1)], rows };
 }
 
 /** @param {Pick<Kept, "num_heads" | "head_dim" | "largest"> & Partial<Record<Name, Int8Array>>} value @param {Name} name

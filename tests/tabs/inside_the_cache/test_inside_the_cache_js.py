@@ -208,8 +208,8 @@ def test_query_heads_read_the_heads_of_their_group():
 
 def test_the_table_of_changes_has_a_line_for_each_token():
     script = """words.use({ "inside_the_cache.change.column": "{title}, layer {layer}",
-          "inside_the_cache.heat.token": "{position} {token}" });
+          "inside_the_cache.heat.token": "{position} {token}", "inside_the_cache.heat.column.token": "token" });
         return changes.tableOf({ labels: ["a", "b"] }, { maps: [{ title: "T", cells: [[0, 0.5], [0, 2]] }] });"""
     made = in_node(script, changes=f"{FOLDER}/changes.js", words="page/js/words.js")
-    assert made["columns"] == ["", "T, layer 1", "T, layer 2"]
+    assert made["columns"] == ["token", "T, layer 1", "T, layer 2"]
     assert [row[1:] for row in made["rows"]] == [["0", "0"], ["0.50", "2.0"]]
