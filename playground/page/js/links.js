@@ -60,7 +60,7 @@ async function begin(api) {
     store.get().params && store.get().bar && openTabs().length && document.querySelector("#generate");
   await eventually(isReady, MODEL_SECONDS);
   const known = knownOf(store.get(), api.props.value?.models ?? []);
-  const note = node("p.link-note.problem", { role: "alert" }, overPage());
+  const note = node("p.link-note", { role: "alert" }, overPage());
   note.addEventListener("click", () => say(note, ""));
   let isTouched = false; // before that the address stays as it came
   let trips = 0; // a newer one ends the one before it
