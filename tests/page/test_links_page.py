@@ -137,7 +137,7 @@ def test_a_link_is_copied_and_an_answer_pinned_beside_the_next(browser_page: Bro
     sides = pinned.locator(".pinned-side")
     expect(sides.nth(1).locator(".pinned-number")).to_have_text(["100.0 %"])
     assert sides.nth(0).locator(".pinned-row").count() > 1
-    expect(sides.nth(1).locator(".note").first).to_contain_text("T 0 ")
+    expect(sides.nth(1).locator(".pinned-note").first).to_contain_text("T 0 ")
     first = sides.nth(0).locator(".pinned-text").inner_text()
     generate(page, "She was very")
     expect(sides.nth(0).locator(".pinned-text")).to_have_text(first)
@@ -263,7 +263,7 @@ def test_terms_explain_themselves_to_pointer_keyboard_and_finger(browser_page: B
         expect(page.locator("#tabs .term:visible").first).to_be_visible()
         wrong = page.evaluate("""() => [...document.querySelectorAll(".term")].filter((term) => {
           const text = document.getElementById(term.getAttribute("aria-describedby"))?.textContent;
-          return !text || term.tabIndex !== 0 || term.tagName !== "BUTTON";
+          return !text || term.tabIndex !== 0;
         }).map((term) => term.outerHTML)""")
         assert wrong == []
         twice = page.evaluate("""() => [...document.querySelectorAll(".card")].filter((card) => {

@@ -98,10 +98,10 @@ function markTerms(element, all, tip) {
       known.add(key);
       const rest = text.splitText(start);
       rest.splitText(stop - start);
-      const button = node("button.term", { type: "button", "data-term": key, "aria-describedby": `term-${key}` });
-      rest.replaceWith(button);
-      button.append(rest);
-      tip.follow(button);
+      const marked = node("dfn.term", { tabindex: 0, "data-term": key, "aria-describedby": `term-${key}` });
+      rest.replaceWith(marked);
+      marked.append(rest);
+      tip.follow(marked);
     }
   }
 }
@@ -109,7 +109,7 @@ function markTerms(element, all, tip) {
 /** Its own letters, not those of buttons and code in it. @param {Element} element @returns {Text[]} */
 function textsIn(element) {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT, (text) =>
-    text.parentElement?.closest("button, code, a, [translate=no]")
+    text.parentElement?.closest("button, code, a, .term, [translate=no]")
       ? NodeFilter.FILTER_REJECT
       : NodeFilter.FILTER_ACCEPT,
   );

@@ -9,10 +9,10 @@ import { cornerButton } from "./corner.js";
 import { eventually } from "./eventually.js";
 import { experimentsNow, followExperiments, repeatExperiment } from "./experiments.js";
 import { isUnderWay } from "./jobs.js";
-import { openTab, openTabs, whenTabChanges } from "./open_tabs.js";
 import { present, presented } from "./presenting.js";
 import { ruleNames, settingsOf } from "./stage_table.js";
 import { node, overPage, say } from "./svg.js";
+import { openTab, openTabs, whenTabChanges } from "./tabs.js";
 import * as words from "./words.js";
 
 /**
@@ -60,7 +60,7 @@ async function begin(api) {
     store.get().params && store.get().bar && openTabs().length && document.querySelector("#generate");
   await eventually(isReady, MODEL_SECONDS);
   const known = knownOf(store.get(), api.props.value?.models ?? []);
-  const note = node("p.link-note.problem", { role: "alert" }, overPage());
+  const note = node("p.link-note", { role: "alert" }, overPage());
   note.addEventListener("click", () => say(note, ""));
   let isTouched = false; // before that the address stays as it came
   let trips = 0; // a newer one ends the one before it

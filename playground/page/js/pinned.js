@@ -41,11 +41,11 @@ export function mount(element, api) {
 function sideOf(parent, key) {
   const name = words.say(key);
   const side = node(`section.pinned-side.is-${key.split(".")[2]}`, { "aria-label": name }, parent);
-  const head = node("p.note", {}, side);
+  const head = node("p.pinned-note", {}, side);
   const [title, settings] = [node("b", {}, head, name), node("span", {}, head)];
   const text = node("p.pinned-text", { translate: "no" }, side);
   const [before, here, after] = [node("span", {}, text), node("mark", {}, text), node("span", {}, text)];
-  const count = node("p.note", {}, side);
+  const count = node("p.pinned-note", {}, side);
   const rows = node("div.pinned-rows", { role: "img" }, side);
 
   /** @param {Run} run @param {Params} params @param {number} step */

@@ -8,6 +8,6 @@ export function mount(element, { props }) {
   const { text, tab } = props.value;
   const title = node("h2.mini-title", {}, element);
   const button = node("button", { type: "button" }, title, text);
-  button.addEventListener("click", () => openTab(tab));
+  button.addEventListener("click", () => openTab([tab]));
   return {};
 }
