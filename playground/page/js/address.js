@@ -4,7 +4,7 @@
 
 /**
  * What an entry of an address may be.
- * @typedef {{ min: number, max: number, whole: boolean } | { options: (string | boolean)[] }} Kind
+ * @typedef {{ min: number, max: number, whole: boolean } | { options: (string | boolean)[] } | { letters: number }} Kind
  */
 
 /**
@@ -143,6 +143,7 @@ function put(target, name, value) {
 
 /** @param {string} text @param {Kind} kind @returns {number | string | boolean | null} */
 function readAs(text, kind) {
+  if ("letters" in kind) return text.length <= kind.letters ? text : null;
   if ("options" in kind) return kind.options.find((option) => String(option) === text) ?? null;
   const value = NUMBER.test(text) ? Number(text) : Number.NaN;
   const isRight = value >= kind.min && value <= kind.max && (!kind.whole || Number.isInteger(value));

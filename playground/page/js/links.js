@@ -35,6 +35,11 @@ const VIEW = {
   log: { options: [true, false] },
   live: { options: [true, false] },
   compareBy: { options: ["tokens", "text"] },
+  cacheStep: { min: 0, max: 1e6, whole: true },
+  num_tokens: { min: 1, max: 1e6, whole: true },
+  reason: { options: ["mask", "feed_forward", "weights", "positions", "added", "early"] },
+  knob: { options: ["temperature", "top_p", "top_k"] },
+  second: { letters: 2000 },
   question: { options: ["Q3", "Q4", "Q5", "Q6", "Q7", "Q8", "Q9", "Q10", "Q11"] },
 };
 

@@ -29,7 +29,7 @@ from playground.words import say
 
 
 def sampling_tab(page: Page) -> None:
-    with gr.Tab(say("one_answer.tab"), id="sampling"), gr.Tabs(elem_id="answer-parts"):
+    with gr.Tab(say("one_answer.tab"), id="sampling"), gr.Tabs(elem_id="answer-parts", overflow_behavior="wrap"):
         with gr.Tab(say("one_answer.part.stages"), id="answer-stages"), gr.Row(elem_classes="answer-tab"):
             lessons, live, branches = _stages_part(page)
         with gr.Tab(say("one_answer.part.sampler"), id="answer-sampler"):

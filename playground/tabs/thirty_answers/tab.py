@@ -35,7 +35,7 @@ def shared_answers(page: Page) -> None:
 
 def answers_tab(page: Page) -> None:
     lessons = read_lesson("thirty_answers")
-    with gr.Tab(say("thirty_answers.tab"), id="answers"), gr.Tabs(elem_id="answers-parts"):
+    with gr.Tab(say("thirty_answers.tab"), id="answers"), gr.Tabs(elem_id="answers-parts", overflow_behavior="wrap"):
         with gr.Tab(say("thirty_answers.part.count"), id="answers-count"), gr.Row(elem_classes="answers-board"):
             with gr.Column(elem_classes="card answers-set"):
                 panel("thirty_answers/answers", COUNT, elem_id="answers")
