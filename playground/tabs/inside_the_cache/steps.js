@@ -76,7 +76,7 @@ export function mount(element, api) {
       store.set({ cacheStep: null });
       if (!matchMedia("(prefers-reduced-motion: reduce)").matches) player.start();
     }
-    draw(state);
+    draw(); // Play has begun at another step
   }
 
   return { reads: ["run", "cacheStep"], draw: follow };
