@@ -9,7 +9,7 @@ export function mount(_element, { server, store }) {
     keepVocabulary(run.model, vocabulary);
     const state = store.get();
     if (state.run || state.job) return;
-    store.set({ answers: { ...state.answers, value: answers }, comparison });
+    store.set({ answers: { ...state.answers, asked: answers, value: answers }, comparison });
     show(store, decode(run, vocabulary));
   });
   return {};
