@@ -34,7 +34,7 @@ const LOWEST = 1e-8; // equal logits stand at the bottom of the scale
 const HIGHEST = 100;
 const MARKS = [1e-8, 1e-6, 1e-4, 0.01, 1, 100];
 const HEIGHT = 150;
-const COLUMN = 74; // pixels of a token, as in style.css
+const COLUMN = 104; // pixels of a token, as in style.css
 const KEPT_TESTS = 8;
 
 /** @param {HTMLElement} element @returns {import("../../page/js/types.js").Panel} */
