@@ -40,11 +40,11 @@ def layout(x_title: str, y_title: str, **more) -> dict:
     """What all curves share. Sizes are for the last row of a lecture room."""
     axis = {"gridcolor": "var(--grid)", "zerolinecolor": "var(--grid)", "linecolor": "var(--grid)", "automargin": True}
     common = {
-        "font": {"family": FONT, "size": 16, "color": "var(--ink)"},
+        "font": {"family": FONT, "size": 18, "color": "var(--ink)"},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "margin": {"l": 64, "r": 24, "t": 16, "b": 56},
-        "hoverlabel": {"font": {"size": 16}},
+        "hoverlabel": {"font": {"size": 18}},
         "legend": {"orientation": "h", "y": 1.12, "x": 0},
         "xaxis": {"title": {"text": x_title}, **axis},
         "yaxis": {"title": {"text": y_title}, **axis},

@@ -18,7 +18,10 @@ ODD = [None, {}, [{}], [[1]], math.inf, 10**400, 2**200, "\ud800", 1.5, True, -1
 TYPED = {"prompt": "Hi", "controls": {"max_new_tokens": 1, "temperature": 0}}
 QUESTIONS = {  # of the panels that ask
     "thirty_answers/asking": {"model": "minimind-chat", "prompt": " ", "params": {"temperature": 0}},
-    "one_answer/live": {"run": "", "shared": 0, "forced_id": 1, "params": {}, "replace": False},
+    "thirty_answers/curve": {"model": "minimind-chat", "prompt": " ", "params": {}, "knob": "top_k", "second": ""},
+    "thirty_answers/agreement": {"model": "minimind-chat", "prompt": " ", "params": {"temperature": 0}},
+    "thirty_answers/among": {"model": "minimind-chat", "prompt": " "},
+    "one_answer/live": {"run": "", "shared": 0, "forced_id": 1, "params": {}, "only_next": True, "replace": False},
     "one_answer/questions": {"key": "Q3"},
     "inside_the_cache/source": {
         "model": "minimind-chat",

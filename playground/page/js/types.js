@@ -188,6 +188,11 @@
  */
 
 /**
+ * A distribution that was typed: names with logits or probabilities, and the random number. See one_answer/by_hand.js.
+ * @typedef {{ kind: "probs" | "logits", tokens: [name: string, value: number][], uniform: number }} Hand
+ */
+
+/**
  * Everything that is chosen on the page, and what follows from it. See store.js.
  * @typedef {object} State
  * @property {Run | null} run  the answer that all pictures show
@@ -204,6 +209,8 @@
  * @property {Answers} answers  the thirty answers
  * @property {number[]} maskScores  that the mask is tried on; the last one is hidden
  * @property {"tokens" | "text"} compareBy  what makes two of the thirty answers the same
+ * @property {string} knob  the setting along which the curve of different answers goes
+ * @property {string | null} second  the prompt whose curve stands beside it; "": none, null: not chosen yet
  * @property {number[] | null} answerRows  those of the thirty that are pointed at
  * @property {Race | null} race  what cache_on_off/race.js shows of two runs
  * @property {Comparison | null} comparison  the newest that came to its end, in whichever tab
@@ -211,6 +218,7 @@
  * @property {boolean} live  whether the answer is written again when the sliders change it
  * @property {Run[]} branches  an answer as it was, then what it became with other tokens
  * @property {string | null} question  whose card is open
+ * @property {Hand} hand  what was typed by hand
  * @property {((step: number, tokenId: number) => void) | null} fork  goes on from a step with another token
  * @property {import("./jobs.js").Job | null} job  how Generate's work stands
  * @property {Reread | null} reread  worked out from run and params

@@ -15,12 +15,12 @@ def tail_figure(tail: pd.DataFrame, min_p: float, num_tokens: int = 100) -> go.F
     figure = go.Figure()
     plain, with_min_p = say("one_answer.finding.Q8.plain"), say("one_answer.finding.Q8.with_min_p", min_p=min_p)
     for column, name, colour, dash in (
-        ("none_in_answer", plain, "var(--accent)", "dash"),
+        ("none_in_answer", plain, "var(--ink)", "dash"),
         ("none_with_min_p", with_min_p, "var(--kept)", "solid"),
     ):
         figure.add_scatter(x=tail["temperature"], y=tail[column], name=name, **_line(colour, dash))
     titles = say("one_answer.finding.Q8.x"), say("one_answer.finding.Q8.y", tokens=num_tokens)
-    return figure.update_layout(**style.layout(*titles, yaxis={"range": [-0.03, 1.03]}, height=320))
+    return figure.update_layout(**style.layout(*titles, yaxis={"range": [-0.03, 1.03]}, height=280))
 
 
 def kept_figure(kept: pd.DataFrame) -> go.Figure:
@@ -37,18 +37,18 @@ def kept_figure(kept: pd.DataFrame) -> go.Figure:
     )
     axis = {"type": "log", "dtick": 1, "range": [-0.1, 0.3 + max(1.0, math.log10(kept["num_kept"].max()))]}
     titles = say("one_answer.finding.Q6.x"), say("one_answer.finding.Q6.y")
-    return figure.update_layout(**style.layout(*titles, yaxis=axis, height=320))
+    return figure.update_layout(**style.layout(*titles, yaxis=axis, height=280))
 
 
 def penalties_figure(table: pd.DataFrame, values: Mapping[str, float]) -> go.Figure:
     """Q11: the logit of a token against how often it was seen; a curve for each penalty, with the value it has."""
     figure = go.Figure()
-    looks = [("var(--kept)", "solid"), ("var(--accent)", "dash"), ("var(--off)", "dot")]
+    looks = [("var(--kept)", "solid"), ("var(--ink)", "dash"), ("var(--muted)", "dot")]
     for column, (colour, dash) in zip(values, looks, strict=True):
         name = say(f"one_answer.finding.Q11.head.{column}", **values)
         figure.add_scatter(x=table["seen"], y=table[column], name=name, **_line(colour, dash))
     titles = say("one_answer.finding.Q11.x"), say("one_answer.finding.Q11.y")
-    return figure.update_layout(**style.layout(*titles, height=320))
+    return figure.update_layout(**style.layout(*titles, height=280))
 
 
 def _line(colour: str, dash: str) -> dict:

@@ -31,7 +31,7 @@ def other_temperatures(trace: Trace, params: SamplingParams, temperatures: Seque
 
 
 def deciding_stages(logits: Tensor, settings: Mapping[str, SamplingParams]) -> pd.DataFrame:
-    """Q4. For each setting on logits (V,): tokens kept, their mass, and the last stage that cut anything."""
+    """Q4. For each setting on logits (V,): tokens kept, their probability by the model, and the stage that cut last."""
     rows = []
     for name, params in settings.items():
         distribution = next_token_distribution(logits, params)
@@ -140,9 +140,8 @@ def penalised_word(logits: Tensor, word_id: int, penalty: float, prompt_ids: Seq
         "answer": penalize(logits[None], [[]], ours)[0],
         "naive": naive,
     }.items():
-        probs = torch.softmax(row.double(), -1)
-        rank = int((row > row[word_id]).sum()) + 1
-        rows.append({"rule": name, "logit": float(row[word_id]), "prob": float(probs[word_id]), "rank": rank})
+        # Of a word with a negative logit the probability is too small to see it change; its rank tells.
+        rows.append({"rule": name, "logit": float(row[word_id]), "rank": int((row > row[word_id]).sum()) + 1})
     return pd.DataFrame(rows)
 
 

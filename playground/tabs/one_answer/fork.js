@@ -66,7 +66,7 @@ export function mount(element, api) {
 /** @param {HTMLElement} element */
 function build(element) {
   const head = node("div.card-head", {}, element);
-  node("h2", {}, head, words.say("one_answer.fork.title"));
+  node("h3", {}, head, words.say("one_answer.fork.title"));
   const status = node("span.note", { role: "status", "aria-live": "polite" }, head);
   const clear = node("button.small-button", { type: "button", hidden: "" }, head, words.say("one_answer.fork.clear"));
   const empty = node("p.empty-note", {}, element, words.say("one_answer.fork.empty"));

@@ -34,9 +34,11 @@ def go_on(
     cache: KVCache | None = None,
     max_new_tokens: int = 64,
     stop_ids: Sequence[int] = (),
+    only_next: bool = False,
 ) -> Generator[None, None, Branch]:
     """Keeps `num_shared` recorded steps, forces the next token if asked to, and writes the rest under `params`.
 
+    `only_next`: one token and no more, for a person who chooses each of them.
     Yields after each step and returns the branch; `at_once` of playground.models.answers goes through.
     `cache`: of the recorded run after its last step; without one the shared text is fed again.
     Raises ValueError for a place or a token that does not exist, and what `generate` raises.
@@ -64,6 +66,8 @@ def go_on(
             seconds.append(duration)
             num_fed += step.num_fed
             yield None
+            if only_next:
+                break
     if len(seconds) < len(steps):  # the recorded steps were not timed
         seconds = []
     return Branch(Trace(steps, seconds, request, forced), cache, num_shared, num_reused, num_fed)

@@ -2,10 +2,11 @@
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
 from pydantic import BaseModel
 from torch import Tensor
@@ -74,7 +75,8 @@ def answer_question(models: Mapping[str, LoadedModel], runs: RunStore, question:
     run = yield from in_steps(record_run(models, runs, name, setup["prompt"], controls))
     found = FINDINGS[key](Asked(models[name], runs.get(run["id"]).trace, sampling_params(controls)))
     figure = figure_json(found.figure) if found.figure else None
-    card = {"question": key, "facts": found.facts, "rows": found.rows, "figure": figure}
+    made = {"model": name, "prompt": setup["prompt"], "params": asdict(sampling_params(controls))}
+    card = {"question": key, "facts": found.facts, "rows": found.rows, "figure": figure, "made": made}
     return card, name, setup["prompt"], controls, run | {"step": found.step}
 
 
@@ -159,13 +161,24 @@ def _tail(asked: Asked) -> Finding:
 
 
 def _logprobs(asked: Asked) -> Finding:
-    step = _least_sure(asked.trace)
-    seen = asked.trace.prompt_ids + asked.trace.token_ids[:step]
-    distribution = next_token_distribution(asked.trace.logits[step], asked.params, seen)
-    table = findings.five_meanings(distribution, distribution.ranking[:5].tolist())
+    tables = [_five_meanings_at(asked, step) for step in range(len(asked.trace))]
+    step = max(range(len(tables)), key=lambda at: _least_difference(tables[at]))
+    table = tables[step]
     names = [*map(asked.label, table.index[:-1]), told("one_answer.finding.Q9.sum")]
     rows = [{"token": name} | row for name, row in zip(names, table.to_dict("records"), strict=True)]
     return Finding(rows, {"step": step}, step=step)
+
+
+def _five_meanings_at(asked: Asked, step: int) -> pd.DataFrame:
+    """Of the five tokens most likely under the settings."""
+    seen = asked.trace.prompt_ids + asked.trace.token_ids[:step]
+    distribution = next_token_distribution(asked.trace.logits[step], asked.params, seen)
+    return findings.five_meanings(distribution, distribution.ranking[:5].tolist())
+
+
+def _least_difference(table: pd.DataFrame) -> float:
+    """Of each column from the one before it, in the row where it is largest; then the least of these."""
+    return float(table.iloc[:-1].diff(axis=1).iloc[:, 1:].abs().max().min())
 
 
 def _prompt_penalty(asked: Asked) -> Finding:

@@ -1,4 +1,4 @@
-// One card of stages.js: its words, and bars of the most likely tokens, hatched where this stage cut them.
+// One card of stages.js: its words, and bars of the most likely tokens, pale where this stage cut them.
 
 import { isKept } from "../../page/js/reread.js";
 import { node, say, set, svg } from "../../page/js/svg.js";
@@ -17,7 +17,7 @@ const BARS = 24;
 const PICTURE = { width: 216, height: 56 };
 const CROWDED = 178; // pixels: in a narrower card the setting stands below the name
 
-/** @param {string} name  of a stage, "model" or "sample" */
+/** @param {string} name  of a stage, "pass", "model" or "sample" */
 export function stageCard(name) {
   const box = node("li.stage", { "data-stage": name });
   // Gradio takes @container out of a style sheet, so the card is told its width here.
@@ -52,11 +52,12 @@ export function stageCard(name) {
       set(gone, { d: paths.gone || null });
       if (paths.floor) set(floor, { d: paths.floor });
     },
-    /** One that is off is narrow: only its name, where it would stand. @param {{ off: boolean, idle: boolean, last: boolean }} looks */
+    /** One that is off is a thin arrow with its name, where it would stand. @param {{ off: boolean, idle: boolean, last: boolean }} looks */
     look({ off, idle, last }) {
       badge.hidden = !last;
       box.classList.toggle("is-binding", last);
       box.classList.toggle("is-off", off);
+      set(box, { title: off ? words.say("one_answer.stage.is_off", { name: nameOf(name) }) : null });
       box.classList.toggle("is-idle", off || idle);
     },
   };
@@ -84,6 +85,17 @@ export function barsOf(stage, before, { from, to, top }) {
       `M${left.toFixed(1)} ${PICTURE.height}v${-height.toFixed(2)}h${(slot - 2).toFixed(1)}V${PICTURE.height}z`;
   }
   return paths;
+}
+
+/** The text as a row of boxes: dark those that this pass reads, pale those that the cache holds from before.
+ * @param {number} cached @param {number} fed @returns {Paths} */
+export function passOf(cached, fed) {
+  const slot = PICTURE.width / Math.max(cached + fed, 12);
+  const wide = Math.max(slot - 2, 0.6);
+  const box = (/** @type {number} */ place) =>
+    `M${(place * slot).toFixed(1)} 18h${wide.toFixed(1)}v24h${(-wide).toFixed(1)}z`;
+  const boxes = Array.from({ length: cached + fed }, (_, place) => box(place));
+  return { gone: boxes.slice(0, cached).join(""), kept: boxes.slice(cached).join("") };
 }
 
 /** A band from 0 to 1, the piece of it that the sampled token has, and the random number as a mark on it. @param {StepReread} now @returns {Paths} */

@@ -2,7 +2,7 @@
 // A context is { stage, before, run, params, step }; `before` is the stage before, or what there was at the beginning.
 
 import { count, percent } from "../../page/js/numbers.js";
-import { isOn, notOff, valueUnder } from "../../page/js/stage_table.js";
+import { isOn, notOff, ruleOf, valueUnder } from "../../page/js/stage_table.js";
 import * as words from "../../page/js/words.js";
 
 /**
@@ -14,7 +14,7 @@ import * as words from "../../page/js/words.js";
  * @typedef {{ setting: string, big: string, small: string, why: string }} CardWords
  */
 
-/** @param {string} name  of a stage, "model" or "sample" */
+/** @param {string} name  of a stage, "pass", "model" or "sample" */
 export function nameOf(name) {
   return words.say(`page.stage.${name}`);
 }
@@ -22,6 +22,20 @@ export function nameOf(name) {
 /** @param {string} rule */
 export function ruleName(rule) {
   return words.say(`one_answer.rule_name.${rule}`);
+}
+
+/** What the model reads for this step. @param {Run} run @param {number} step @returns {CardWords & { cached: number, fed: number }} */
+export function passWords({ promptLength, numFed }, step) {
+  const fed = numFed[step];
+  const cached = promptLength + step - fed;
+  return {
+    cached,
+    fed,
+    setting: words.say("one_answer.stage.step", { step }),
+    big: count(fed),
+    small: words.say("one_answer.stage.read", { count: fed }),
+    why: cached > 0 ? words.say("one_answer.why.pass", { cached }) : words.say("one_answer.why.pass_whole"),
+  };
 }
 
 /** What the model gave, before any stage. @param {Stage} uncut @param {Run} run @returns {CardWords} */
@@ -114,9 +128,11 @@ const REASONS = {
     const ties = stage.numKept - k;
     return ties > 0 ? { key: "top_k_ties", k, ties } : { key: "top_k", k };
   },
-  "top-p"({ stage, before, params: { top_p: p } }) {
+  "top-p"({ stage, before, params }) {
+    const p = params.top_p;
     if (!stage.cuts) return { key: "all_needed", before: before.numKept, p };
-    return stage.numKept === 1 ? { key: "top_p_one", share: before.probs[before.start] } : { key: "top_p", p };
+    if (stage.numKept === 1) return { key: "top_p_one", share: before.probs[before.start] };
+    return { key: ruleOf(params).past_p ? "top_p_past" : "top_p", p };
   },
   "min-p"({ stage, before, params: { min_p } }) {
     return { key: stage.cuts ? "min_p" : "min_p_idle", min_p, least: min_p * before.probs[before.start] };

@@ -29,57 +29,73 @@ from playground.words import say
 
 
 def sampling_tab(page: Page) -> None:
-    with gr.Tab(say("one_answer.tab"), id="sampling"), gr.Column(elem_classes="answer-tab"):
-        lessons = panel("one_answer/questions", {"questions": list(FINDINGS)}, events=["asked"], elem_id="lessons")
-        with gr.Column(elem_classes="card"):
-            panel("one_answer/stages", {"presets": presets()})
-        with gr.Row(elem_classes="answer-board"):
-            with gr.Column(elem_classes="card area-answer"):
-                live = panel("one_answer/live", events=["asked"], elem_id="live-answer")
-                panel("tokens")
-            with gr.Column(elem_classes="card area-candidates"):
-                panel("distribution", {"full": True})
-                panel("one_answer/formula")
-            with gr.Column(elem_classes="card area-whole"):
-                panel("one_answer/whole_answer")
-        with gr.Column(elem_classes="card"):
-            branches = panel("one_answer/fork", events=["asked"], elem_id="branches")
-        files = [page_function(page, name) for name in ("table", "recording", "picture", "reopen")]
-        exports = panel("one_answer/exports", server_functions=files, events=["opened"], elem_id="exports")
+    with gr.Tab(say("one_answer.tab"), id="sampling"), gr.Tabs(elem_id="answer-parts"):
+        with gr.Tab(say("one_answer.part.stages"), id="answer-stages"), gr.Row(elem_classes="answer-tab"):
+            lessons, live, branches = _stages_part(page)
+        with gr.Tab(say("one_answer.part.sampler"), id="answer-sampler"):
+            with gr.Column(elem_classes="card"):
+                sampler = panel("one_answer/sampler", events=["asked"], elem_id="sampler")
+            with gr.Column(elem_classes="card"):
+                panel("one_answer/reading", elem_id="reading")
+        with gr.Tab(say("one_answer.part.by_hand"), id="answer-by-hand"), gr.Column(elem_classes="card"):
+            panel("one_answer/by_hand", elem_id="by-hand")
 
-    known = json.dumps(list(page.models))
-    exports.opened(
-        None,
-        [exports, page.model_name],
-        [page.model_name, page.prompt],
-        js=f"(opened, model) => [{known}.includes(opened.model) ? opened.model : model, opened.prompt]",
-    )
     go_on_from = partial(branch, page.models, page.runs)
-    for asking, name in ((live, "live"), (branches, "fork")):
+    for asking, name in ((live, "live"), (branches, "fork"), (sampler, "sampler")):
         page.jobs.on(asking.asked, go_on_from, asking, asking, name=name, asks=True, trigger_mode="multiple")
     outputs = [lessons, page.model_name, page.prompt, page.controls, page.run]
     ask = partial(answer_question, page.models, page.runs)
     page.jobs.on(lessons.asked, ask, lessons, outputs, name="question", asks=True, trigger_mode="multiple")
 
 
+def _stages_part(page: Page) -> tuple[gr.HTML, gr.HTML, gr.HTML]:
+    """Questions and presets at the side; the stages, the step and the answer beside them."""
+    with gr.Column(elem_classes="answer-side card"):
+        panel("one_answer/question_list", list(FINDINGS), elem_id="questions")
+        panel("one_answer/presets", presets())
+    with gr.Column(elem_classes="answer-main"):
+        lessons = panel("one_answer/questions", events=["asked", "closed"], elem_id="lessons")
+        with gr.Column(elem_classes="card"):
+            panel("one_answer/stages", {"pass": True})
+        with gr.Row(elem_classes="answer-board"):
+            with gr.Column(elem_classes="card area-candidates"):
+                panel("distribution", {"full": True})
+                panel("one_answer/formula")
+            with gr.Column(elem_classes="card area-answer"):
+                live = panel("one_answer/live", events=["asked"], elem_id="live-answer")
+                panel("tokens")
+                branches = panel("one_answer/fork", events=["asked"], elem_id="branches")
+                panel("one_answer/whole_answer")
+        files = [page_function(page, name) for name in ("table", "recording", "picture", "reopen")]
+        exports = panel("one_answer/exports", server_functions=files, events=["opened"], elem_id="exports")
+
+    known = json.dumps(list(page.models))
+    bar = [page.model_name, page.prompt]
+    chosen = f"(given, model) => [{known}.includes(given.model) ? given.model : model, given.prompt]"
+    exports.opened(None, [exports, page.model_name], bar, js=chosen)
+    lessons.closed(None, [lessons, page.model_name], bar, js=chosen)
+    return lessons, live, branches
+
+
 def presets() -> list[dict]:
-    """For stages.js: the settings of each preset."""
+    """For presets.js: the settings of each."""
     settings = tomllib.loads(Path(__file__).with_name("presets.toml").read_text(encoding="utf-8"))
     return [{"key": key, "settings": ALL_OFF | chosen} for key, chosen in settings.items()]
 
 
 class ForkQuestion(BaseModel):
-    """Of live.js and fork.js."""
+    """Of live.js, fork.js and sampler.js."""
 
     run: str
     shared: int = Field(ge=0)  # recorded steps that stay
     forced_id: int | None = Field(None, ge=0)
     params: dict
+    only_next: bool = False  # one token: a person chooses each of them
     replace: bool = False  # nobody can ask for the run any more
 
 
 def branch(models: Mapping[str, LoadedModel], runs: RunStore, question: Any) -> Work:
-    """For live.js and fork.js: the run that goes on from a recorded one."""
+    """For live.js, fork.js and sampler.js: the run that goes on from a recorded one."""
     asked = checked(ForkQuestion, question)
     run, params = kept_run(runs, asked.run), sampling_params(asked.params)
     loaded = models.get(run.model_name)
@@ -89,7 +105,7 @@ def branch(models: Mapping[str, LoadedModel], runs: RunStore, question: Any) -> 
         raise RequestError(say("one_answer.branch.other_tokens", model=loaded.name))
     wanted = (run.trace, asked.shared, params, asked.forced_id, run.cache, run.max_new_tokens, loaded.stop_ids)
     try:
-        new = yield from go_on(loaded.model, *wanted)
+        new = yield from go_on(loaded.model, *wanted, only_next=asked.only_next)
     except (TypeError, ValueError) as error:
         raise RequestError(say("one_answer.branch.problem", reason=str(error))) from None
     made = Run.of(loaded, run.prompt, new.trace, params, run.max_new_tokens, cache=new.cache)
@@ -106,15 +122,15 @@ def kept_run(runs: RunStore, run_id: str) -> Run:
 
 
 def conditions_of(run: Run, params: SamplingParams) -> str:
-    """Model, prompt and settings in one line: a picture without them can't be made again."""
+    """Model, prompt and settings in one line, as conditions.js says them: a picture without can't be made again."""
     settings = [
-        say("one_answer.exports.setting", name=name, value=value)
+        say("page.conditions.setting", name=say(f"page.controls.label.{name}"), value=value)
         for name, value in ({"temperature": params.temperature} | params.not_off()).items()
     ]
-    settings.append(say("one_answer.exports.seed", seed=run.params.seed))
-    settings.append(say("one_answer.exports.rule", rule=params.rule))
+    settings.append(say("page.conditions.seed", seed=run.params.seed))
+    settings.append(say("page.conditions.rule", rule=params.rule))
     prompt = run.prompt if len(run.prompt) <= 60 else f"{run.prompt[:59]}…"
-    return say("one_answer.exports.conditions", model=run.model_name, prompt=prompt, settings=", ".join(settings))
+    return say("page.conditions.line", model=run.model_name, prompt=prompt, settings=", ".join(settings))
 
 
 class Export(BaseModel):

@@ -1,4 +1,5 @@
-// Four curves over the steps of one answer, one below the other: nucleus size, entropy, probability, rank.
+// Two curves over the steps of one answer, one below the other: how many tokens can be sampled, and the probability of
+// the one that was written. Below them the same as a table.
 
 import {
   dotsOf,
@@ -10,9 +11,10 @@ import {
   pointsOf,
   stepMarks,
 } from "../../page/js/axis.js";
-import { count } from "../../page/js/numbers.js";
+import { count, percent } from "../../page/js/numbers.js";
 import { slideOverSteps } from "../../page/js/step_slider.js";
-import { node, say, set, svg } from "../../page/js/svg.js";
+import { node, pool, say, set, svg } from "../../page/js/svg.js";
+import { cellOf, fill } from "../../page/js/table.js";
 import * as words from "../../page/js/words.js";
 
 /**
@@ -26,40 +28,28 @@ import * as words from "../../page/js/words.js";
  * @property {(value: number, step: number) => string} say
  */
 
-const EDGE = { left: 60, right: 14, top: 4, bottom: 26 };
-const HEAD = 30; // of each curve, for its name and its value
-const HEIGHT = 84; // of each curve
-const NARROW = 460; // pixels: below, the words get shorter
+const EDGE = { left: 66, right: 14, top: 4, bottom: 28 };
+const HEAD = 32; // of each curve, for its name and its value
+const HEIGHT = 80; // of each curve
+const NARROW = 520; // pixels: below, the words get shorter
 const STRIDE = HEAD + HEIGHT + 8;
-const WHOLE = 4 * STRIDE + EDGE.bottom;
+const WHOLE = 2 * STRIDE + EDGE.bottom;
+const COLUMNS = ["step", "token", "candidates", "prob", "model", "rank", "entropy"];
 
 /** @param {import("../../page/js/types.js").Run} run @param {import("../../page/js/types.js").Reread} reread @param {boolean} isNarrow @returns {Curve[]} */
 export function curvesOf(run, reread, isNarrow) {
-  const { entropy, chosenModelProb } = reread;
-  const entropyTop = [1, 2, 4, 8, 16].find((top) => entropy.every((nats) => nats <= top)) ?? 16;
-  const log = logScale([1, run.vocabSize], [0, 1]);
-  const powers = logMarks(run.vocabSize, HEIGHT);
+  const { numCandidates, chosenProb, chosenModelProb } = reread;
   return [
     {
-      name: words.say("one_answer.whole.nucleus"),
-      values: reread.numCandidates,
-      at: log,
-      marks: powers,
-      say: (value) => words.say("one_answer.whole.nucleus_value", { value }),
-    },
-    {
-      name: words.say("one_answer.whole.entropy"),
-      values: entropy,
-      at: (nats) => nats / entropyTop,
-      marks: [0, entropyTop / 2, entropyTop],
-      say: (value) =>
-        isNarrow
-          ? words.say("one_answer.whole.entropy_short", { value })
-          : words.say("one_answer.whole.entropy_value", { value, equal: equalTokens(value) }),
+      name: words.say(isNarrow ? "one_answer.whole.candidates_narrow" : "one_answer.whole.candidates"),
+      values: numCandidates,
+      at: logScale([1, run.vocabSize], [0, 1]),
+      marks: logMarks(run.vocabSize, HEIGHT),
+      say: (value) => words.say("one_answer.whole.candidates_value", { value }),
     },
     {
       name: words.say(isNarrow ? "one_answer.whole.prob_narrow" : "one_answer.whole.prob"),
-      values: reread.chosenProb,
+      values: chosenProb,
       pale: chosenModelProb,
       at: (share) => share,
       marks: [0, 0.5, 1],
@@ -68,20 +58,14 @@ export function curvesOf(run, reread, isNarrow) {
           ? words.say("one_answer.whole.prob_short", { value })
           : words.say("one_answer.whole.prob_value", { value, model: chosenModelProb[step] }),
     },
-    {
-      name: words.say("one_answer.whole.rank"),
-      values: reread.chosenRank,
-      at: (rank) => 1 - log(rank),
-      marks: powers,
-      say: (value) => words.say("one_answer.whole.rank_value", { value }),
-    },
   ];
 }
 
-/** How many equally likely tokens would be as uncertain, as exact as one wants to read it. @param {number} nats */
-function equalTokens(nats) {
-  const tokens = Math.exp(nats);
-  return tokens < 10 ? Math.round(10 * tokens) / 10 : Math.round(tokens);
+/** The cells of a step, in words. @param {import("../../page/js/types.js").Run} run @param {import("../../page/js/types.js").Reread} reread @param {number} step */
+export function cellsOf(run, reread, step) {
+  const entropy = words.say("one_answer.whole.nats", { value: reread.entropy[step] });
+  const [prob, model] = [percent(reread.chosenProb[step]), percent(reread.chosenModelProb[step])];
+  return [step, run.labels[step], reread.numCandidates[step], prob, model, reread.chosenRank[step], entropy];
 }
 
 /** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
@@ -91,9 +75,10 @@ export function mount(element, api) {
   const picture = svg("svg.whole-answer", { role: "slider", tabindex: 0, "aria-label": label, height: WHOLE }, element);
   const fork = forkIn(picture);
   const stem = svg("path.whole-stem", {}, picture);
-  const rows = Array.from({ length: 4 }, (_, index) => rowIn(picture, index));
+  const rows = Array.from({ length: 2 }, (_, index) => rowIn(picture, index));
   picture.append(fork.words);
   const ticks = svg("g", {}, picture);
+  const table = tableBelow(element, api.store);
   const word = (/** @type {number} */ step) => words.say("one_answer.whole.step_mark", { step });
   slideOverSteps(picture, api.store, ({ clientX }) => {
     return (clientX - picture.getBoundingClientRect().left - EDGE.left) / (api.width - EDGE.left - EDGE.right);
@@ -105,6 +90,7 @@ export function mount(element, api) {
       const ready = run !== null && reread !== null;
       empty.hidden = ready;
       picture.style.display = ready ? "" : "none";
+      table.draw(run, reread);
       if (!ready) return;
       const { width } = api;
       set(picture, { width });
@@ -125,6 +111,26 @@ export function mount(element, api) {
   };
 }
 
+/** Filled only while it is open. @param {Element} element @param {import("../../page/js/types.js").Store} store */
+function tableBelow(element, store) {
+  const box = node("details.plot-numbers", {}, element);
+  node("summary", {}, box, words.say("one_answer.whole.numbers"));
+  const region = { tabindex: 0, role: "region", "aria-label": words.say("one_answer.whole.numbers") };
+  const table = node("table.plot-table", {}, node("div.plot-scroll", region, box));
+  const heads = COLUMNS.map((name) => words.say(`one_answer.whole.column.${name}`));
+  fill(node("tr", {}, node("thead", {}, table)), heads, () => node("th", { scope: "col" }));
+  const body = node("tbody", {}, table);
+  /** @param {import("../../page/js/types.js").Run | null} run @param {import("../../page/js/types.js").Reread | null} reread */
+  function draw(run, reread) {
+    box.hidden = !run || !reread;
+    if (!run || !reread || !box.open) return;
+    const lines = pool(body, run.numSteps, () => node("tr"));
+    for (let step = 0; step < run.numSteps; step += 1) fill(lines[step], cellsOf(run, reread, step), cellOf);
+  }
+  box.addEventListener("toggle", () => draw(store.get().run, store.get().reread));
+  return { draw };
+}
+
 /** One curve. @param {SVGElement} picture @param {number} index */
 function rowIn(picture, index) {
   const top = EDGE.top + index * STRIDE;
@@ -135,8 +141,8 @@ function rowIn(picture, index) {
   const line = svg("polyline.whole-line", {}, group);
   const dots = svg("path.whole-dots", {}, group);
   const chosen = svg("circle.whole-chosen", { r: 7 }, group);
-  const name = svg("text.whole-name", { x: EDGE.left, y: top + 20 }, group);
-  const value = svg("text.whole-value", { y: top + 20, "text-anchor": "end" }, group);
+  const name = svg("text.whole-name", { x: EDGE.left, y: top + 21 }, group);
+  const value = svg("text.whole-value", { y: top + 21, "text-anchor": "end" }, group);
   return {
     /** @param {Curve} curve @param {number} step @param {Scale} x @param {number} width */
     draw(curve, step, x, width) {

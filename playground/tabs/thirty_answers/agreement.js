@@ -1,9 +1,9 @@
-// Predicted against observed: a Plotly picture, the sentence that sums it up, and the numbers as CSV.
+// Predicted and observed: a Plotly picture, the sentence that sums it up, and the numbers as CSV.
 
 import { node, pool, say } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
 import { plotCard } from "./plot_card.js";
-import { barRequest, isFor } from "./request.js";
+import { barRequest } from "./request.js";
 import { textOf } from "./texts.js";
 
 const NARROW = 560; // pixels
@@ -12,22 +12,19 @@ const NARROW = 560; // pixels
 export function mount(element, api) {
   element.classList.add("answers-agreement");
   const { update, draw } = plotCard(element, api, {
-    button: "#answers-many",
-    invitation: words.say("thirty_answers.agreement.invitation"),
-    stale: words.say("thirty_answers.agreement.stale"),
     csvHint: words.say("thirty_answers.agreement.csv_hint"),
     file: "predicted_and_observed.csv",
     csvOf: (/** @type {any} */ value) => value.csv,
-    pictureOf(/** @type {any} */ value, state) {
+    figureOf(/** @type {any} */ value) {
       const isNarrow = element.clientWidth < NARROW;
       names.hidden = !isNarrow;
       const lines = pool(names, value.answers.length, () => node("li"));
       value.answers.forEach((/** @type {string} */ text, /** @type {number} */ place) => {
         say(lines[place], textOf(text));
       });
-      const figure = isNarrow ? withAxes(value.figure, value.narrow) : value.figure;
-      return { figure, isStale: !isFor(value, barRequest(state)) };
+      return isNarrow ? withAxes(value.figure, value.narrow) : value.figure;
     },
+    questionOf: barRequest,
   });
   const names = node("ol.answers-names", {}, element); // where the window is too narrow for labels on the axis
   return { reads: ["params", "bar", "dark"], update, draw };

@@ -1,5 +1,6 @@
 // Thirty answers to what is in the bar: how many are distinct, a numbered dot for each, and the table of what they say.
 
+import { conditionsOf } from "../../page/js/conditions.js";
 import { download } from "../../page/js/download.js";
 import { jobWords } from "../../page/js/jobs.js";
 import { percent } from "../../page/js/numbers.js";
@@ -37,14 +38,14 @@ const COLUMNS = [
  */
 export function standing({ asked, job, problem, value }, request, count) {
   if (isFor(value, request)) {
-    const { max_new_tokens: tokens, seconds, machine } = /** @type {any} */ (value);
-    return { line: words.say("thirty_answers.answers.sampled", { tokens, seconds, machine }), problem: "", old: false };
+    const { seconds, machine } = /** @type {any} */ (value);
+    return { line: words.say("thirty_answers.answers.sampled", { seconds, machine }), problem: "", old: false };
   }
   const isAsked = isFor(asked, request);
   const old = value !== null;
   if (isAsked && problem !== null) return { line: "", problem, old };
   if (isAsked && job?.state === "queued") return { line: jobWords(job), problem: "", old };
-  const line = old ? words.say("thirty_answers.answers.stale") : words.say("thirty_answers.answers.first", { count });
+  const line = old ? words.say("thirty_answers.stale") : words.say("thirty_answers.answers.first", { count });
   return { line, problem: "", old };
 }
 
@@ -73,7 +74,7 @@ export function mount(element, api) {
       const { value } = state.answers;
       if (value && value.views[state.compareBy] !== view) {
         view = value.views[state.compareBy];
-        drawView(parts, value.prompt, /** @type {View} */ (view), store);
+        drawView(parts, value, /** @type {View} */ (view), store);
       }
       if (view) light(parts, view, state.answerRows);
     },
@@ -88,6 +89,7 @@ function build(element, store) {
   const beside = node("div.answers-beside", {}, head);
   const about = node("p.answers-words", {}, beside);
   const dots = node("div.dots.answers-dots", {}, beside);
+  const cut = node("p.note.answers-cut", {}, element);
   const status = node("p.note.answers-status", { role: "status" }, element);
   const problem = node("p.answers-problem", { role: "alert" }, element);
   const tools = node("div.answers-tools", {}, element);
@@ -95,6 +97,7 @@ function build(element, store) {
   const save = node("button.small-button.answers-csv", { type: "button" }, tools, words.say("thirty_answers.csv"));
   const name = words.say("thirty_answers.answers.region");
   const scroll = node("div.answers-scroll", { tabindex: "0", role: "region", "aria-label": name }, element);
+  const conditions = node("p.note.answers-conditions", {}, element);
   const table = node("table.answers-table", {}, scroll);
   const header = node("tr", {}, node("thead", {}, table));
   node("td", {}, header);
@@ -102,7 +105,7 @@ function build(element, store) {
     const title = meaning && words.say(meaning);
     node("th", { scope: "col", title }, header, words.say(column));
   }
-  return { number, about, dots, status, problem, buttons, save, body: node("tbody", {}, table) };
+  return { number, about, dots, cut, status, problem, buttons, save, conditions, body: node("tbody", {}, table) };
 }
 
 /** @param {Element} tools @param {import("../../page/js/types.js").Store} store */
@@ -119,11 +122,24 @@ function buildSwitch(tools, store) {
   return buttons;
 }
 
-/** @param {ReturnType<typeof build>} parts @param {string} prompt @param {View} view @param {import("../../page/js/types.js").Store} store */
-function drawView({ number, about, dots, body }, prompt, view, store) {
+/**
+ * What is compared: whole answers, or only what they begin with, where the length ran out.
+ * @param {View} view @param {number} tokens  that an answer may have
+ */
+export function cutWords({ groups, rows }, tokens) {
+  const cut = rows.filter(({ stop }) => stop === "length").reduce((sum, { count }) => sum + count, 0);
+  if (!cut) return words.say("thirty_answers.answers.whole");
+  return words.say("thirty_answers.answers.cut", { cut, count: groups.length, tokens });
+}
+
+/** @param {ReturnType<typeof build>} parts @param {any} value @param {View} view @param {import("../../page/js/types.js").Store} store */
+function drawView({ number, about, dots, cut, conditions, body }, value, view, store) {
   const { groups, rows } = view;
+  const { prompt } = value;
   say(number, String(rows.length));
   say(about, words.say("thirty_answers.answers.distinct", { distinct: rows.length, count: groups.length, prompt }));
+  say(cut, cutWords(view, value.max_new_tokens));
+  say(conditions, conditionsOf(value));
   drawDots(dots, view, (row, place) =>
     words.say("thirty_answers.answers.dot", { number: row + 1, text: rows[place].text }),
   );

@@ -6,8 +6,8 @@ import { node, pool, say, set, svg } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
 
 /**
- * @typedef {{ steps: number[], prompt_length: number, padded: number, dropped: number, merged: number,
- *   filled: number }} Batch  from batch_work.py; `steps` of each row
+ * @typedef {{ steps: number[], prompt_length: number, minimind: number, padded: number, dropped: number,
+ *   merged: number, filled: number }} Batch  from batch_work.py; `steps` of each row
  * @typedef {"live" | "end" | "filled"} Kind
  * @typedef {{ row: number, step: number, line: number, kind: Kind }} Cell  `line`: where its row is drawn
  * @typedef {ReturnType<typeof makePicture>} Picture
@@ -43,7 +43,7 @@ function kindAt(step, count) {
 
 /** The size of a cell where `width` pixels hold both pictures. @param {number} width @param {number} columns */
 export function cellSize(width, columns) {
-  const [wide, most] = width < NARROW ? [width, 11] : [width / 2 - 12, 18];
+  const [wide, most] = width < NARROW ? [width, 11] : [width / 2 - 12, 16];
   return Math.max(4, Math.min(most, Math.floor(wide / columns)));
 }
 
@@ -125,19 +125,34 @@ function tellPictures(padded, dropped, { steps, filled, ...batch }) {
   set(dropped.canvas, { "aria-label": words.say("thirty_answers.batch.dropped_spoken", { rows, last }) });
 }
 
-/** @param {Element} body @param {Batch} batch @param {number} most  of the answers that are sampled for one picture */
-function drawTable(body, { steps, prompt_length: prompt, padded, dropped, merged }, most) {
-  const filledUp = { rows: steps.length, prompt, steps: Math.max(...steps) - 1 };
-  /** @type {[string, number, string][]} */
-  const lines = [
-    [words.say("thirty_answers.batch.way.padded"), padded, words.say("thirty_answers.batch.why.padded", filledUp)],
+/** Four ways to write the same answers, and why each feeds as many tokens as it does. @param {Batch} batch @param {number} most  of the answers that are sampled for one picture
+ * @returns {[way: string, tokens: number, why: string][]} */
+export function waysOf({ steps, prompt_length: prompt, filled, minimind, padded, dropped, merged }, most) {
+  const rows = steps.length;
+  const fed = Math.max(...steps) - 1;
+  return [
+    [
+      words.say("thirty_answers.batch.way.minimind"),
+      minimind,
+      words.say("thirty_answers.batch.why.minimind", { rows, prompt, steps: fed }),
+    ],
+    [
+      words.say("thirty_answers.batch.way.padded"),
+      padded,
+      words.say("thirty_answers.batch.why.padded", { rows, prompt, steps: fed, saved: minimind - padded }),
+    ],
     [
       words.say("thirty_answers.batch.way.dropped"),
       dropped,
-      words.say("thirty_answers.batch.why.dropped", { prompt, more: dropped - prompt }),
+      words.say("thirty_answers.batch.why.dropped", { prompt, more: dropped - prompt, saved: filled }),
     ],
     [words.say("thirty_answers.batch.way.merged"), merged, words.say("thirty_answers.batch.why.merged", { most })],
   ];
+}
+
+/** @param {Element} body @param {Batch} batch @param {number} most */
+function drawTable(body, batch, most) {
+  const lines = waysOf(batch, most);
   const rows = pool(body, lines.length, () => {
     const line = node("tr");
     node("th", { scope: "row" }, line);
@@ -149,7 +164,7 @@ function drawTable(body, { steps, prompt_length: prompt, padded, dropped, merged
   lines.forEach(([way, tokens, why], place) => {
     const [head, lane, number, reason] = rows[place].children;
     say(head, way);
-    /** @type {HTMLElement} */ (lane.firstChild).style.setProperty("--part", String(tokens / padded));
+    /** @type {HTMLElement} */ (lane.firstChild).style.setProperty("--part", String(tokens / batch.minimind));
     say(number, count(tokens));
     say(reason, why);
   });

@@ -8,11 +8,12 @@ from playground.tabs.thirty_answers.answers import AnswerSet
 
 @dataclass(frozen=True)
 class BatchWork:
-    """Tokens that went through the model, for the same answers written in three ways."""
+    """Tokens that go through the model, for the same answers written in four ways."""
 
     steps_per_row: tuple[int, ...]  # forward passes each row needed; the last one chose its end
     stopped: tuple[bool, ...]  # by a stop token; otherwise the length ran out
-    padded: int  # MiniMind: every row reads the prompt, and ended rows are fed the end token until the last one ends
+    minimind: int  # every row reads the prompt, and ended rows are fed the end token until the last one ends
+    padded: int  # one prompt for all, ended rows stay
     dropped: int  # ours: one prompt for all, an ended row leaves
     merged: int  # one row for all rows that have written the same so far
 
@@ -22,7 +23,7 @@ class BatchWork:
 
     @property
     def filled(self) -> int:
-        """End tokens that only fill the rectangle."""
+        """End tokens that only fill the rectangle: just what `dropped` saves against `padded`."""
         return sum(self.num_steps - steps for steps in self.steps_per_row)
 
 
@@ -34,7 +35,8 @@ def batch_work(sampled: AnswerSet) -> BatchWork:
     return BatchWork(
         steps,
         tuple(answer.stop_reason == STOP_TOKEN for answer in answers),
-        padded=len(steps) * (prompt + max(steps) - 1),
+        minimind=len(steps) * (prompt + max(steps) - 1),
+        padded=prompt + len(steps) * (max(steps) - 1),
         dropped=prompt + sum(steps) - len(steps),
         merged=prompt + len(prefixes),
     )

@@ -1,4 +1,4 @@
-"""Curves of the thirty answers: distinct against a setting, predicted against observed."""
+"""Curves of the thirty answers: how many are different against a setting, predicted against observed."""
 
 import html
 from collections.abc import Sequence
@@ -109,7 +109,7 @@ def agreement_figure(frame: pd.DataFrame, sizes: Sequence[int]) -> go.Figure:
     figure, rows = go.Figure(), list(range(len(frame)))
     for place, (size, look) in enumerate(zip(sizes, SIZE_LOOKS[-len(sizes) :], strict=True)):
         _add_sample(figure, frame, size, [row + 0.24 * (place - 1) for row in rows], look)
-    marks = [("predicted", "--accent", 34)]
+    marks = [("predicted", "--ink", 34)]
     if (frame["model"] - frame["predicted"]).abs().max() > 1e-3:
         marks.insert(0, ("model", "--muted", 22))
     for column, colour, size in marks:
@@ -137,7 +137,7 @@ def agreement_figure(frame: pd.DataFrame, sizes: Sequence[int]) -> go.Figure:
             },
             legend={"orientation": "h", "y": 1, "yref": "container", "yanchor": "top", "x": 0, "xref": "container"},
             margin={"l": 16, "r": 16, "t": 84, "b": 56},  # the legend has up to three lines
-            height=170 + 46 * len(rows),
+            height=170 + 42 * len(rows),
         )
     )
 

@@ -1,5 +1,7 @@
 // What the model is asked to answer many times, and whether what was sampled still is that.
 
+export { isFor } from "../../page/js/conditions.js";
+
 import { settingsOf } from "../../page/js/stage_table.js";
 
 /**
@@ -18,17 +20,3 @@ export function requestFor(about, params) {
 
 /** What the tab asks for: what is in the bar, under the sliders. @param {State} state */
 export const barRequest = ({ bar, params }) => requestFor(bar, params);
-
-/**
- * Whether something was sampled as the request says. What the sliders don't mention makes no difference.
- * @param {AnswersRequest | null} sampled
- * @param {AnswersRequest | null} request
- * @param {string | null} except  a setting that may differ
- */
-export function isFor(sampled, request, except = null) {
-  if (!sampled || !request || sampled.model !== request.model || sampled.prompt !== request.prompt) return false;
-  const { params } = request;
-  return Object.entries(sampled.params).every(
-    ([name, value]) => name === except || params[name] === undefined || params[name] === value,
-  );
-}

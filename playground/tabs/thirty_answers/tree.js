@@ -1,5 +1,5 @@
-// Where the answers diverge: common beginnings merged, branches as thick as the rows that took them. Beside it the same
-// as a list. Wheel or + and - zoom, dragging or the arrow keys move; each node can be reached with the keyboard.
+// Where the answers diverge: common beginnings merged, branches as thick as the rows that took them. Below it the same as
+// a list. Wheel or + and - zoom, dragging or the arrow keys move; each node can be reached with the keyboard.
 
 import { node, pool, say, set, svg } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
@@ -51,16 +51,17 @@ export function mount(element, api) {
 /** @param {Element} element */
 function build(element) {
   const tools = node("div.tree-tools", {}, element);
-  const both = node("div.tree-both", {}, element);
-  const frame = node("div.tree-frame", {}, both);
-  const name = words.say("thirty_answers.tree.name");
-  const canvas = svg("svg.tree-canvas", { role: "tree", "aria-label": name }, frame);
+  const frame = node("div.tree-frame", {}, element);
+  const spokenName = words.say("thirty_answers.tree.name");
+  const canvas = svg("svg.tree-canvas", { role: "tree", "aria-label": spokenName }, frame);
   const world = svg("g", {}, canvas);
   const links = svg("g", {}, world);
   const chips = svg("g", {}, world);
-  const spokenList = words.say("thirty_answers.tree.list");
-  const list = node("div.tree-list", { tabindex: "0", role: "region", "aria-label": spokenList }, both);
-  return { tools, both, frame, canvas, world, links, chips, list };
+  const name = words.say("thirty_answers.tree.list");
+  const box = node("details.tree-as-list", {}, element);
+  node("summary", {}, box, name);
+  const list = node("div.tree-list", { tabindex: "0", role: "region", "aria-label": name }, box);
+  return { tools, frame, canvas, world, links, chips, list };
 }
 
 /** @param {Parts} parts @param {View} view @param {{ layout: Layout | null, current: number }} shown */
@@ -117,9 +118,9 @@ function drawNodes(chips, { nodes, total }, { current }, store) {
 function makeChip() {
   const chip = svg("g.tree-node", { role: "treeitem" });
   svg("title", {}, chip);
-  svg("rect.tree-chip", { height: 26, y: -13, rx: 5 }, chip);
-  svg("text.tree-text", { x: 9, y: 5.5 }, chip);
-  svg("text.tree-end", { y: 5.5 }, chip);
+  svg("rect.tree-chip", { height: 30, y: -15, rx: 5 }, chip);
+  svg("text.tree-text", { x: 9, y: 6 }, chip);
+  svg("text.tree-end", { y: 6 }, chip);
   return chip;
 }
 

@@ -3,11 +3,11 @@
 import * as words from "../../page/js/words.js";
 import { keyOf, textOf } from "./texts.js";
 
-export const LINE = 34; // pixels a leaf
-const LETTER = 9.7; // pixels a letter of the node's font
-export const GAP = 118; // between a node and its children: room for the split's words
+export const LINE = 38; // pixels a leaf
+const LETTER = 10.9; // pixels a letter of the node's font
+export const GAP = 140; // between a node and its children: room for the split's words
 const LONGEST = 34; // letters shown in a node
-const END = 150; // pixels for what is said beside a last node
+const END = 190; // pixels for what is said beside a last node
 const MARGIN = 16;
 
 /**
@@ -74,7 +74,7 @@ export function listed(item, depth) {
 /** The height of the frame, and the view: letters stay readable, and what does not fit is dragged into view; the whole
  * tree only when asked. @param {Layout} layout @param {number} width  of the frame */
 export function readableScale(layout, width) {
-  const scale = Math.min(1.3, Math.max(0.9, (width - 24) / layout.width));
+  const scale = Math.min(1.3, Math.max(1, (width - 24) / layout.width));
   return { scale, height: Math.round(Math.min(640, Math.max(220, layout.height * scale + 28))) };
 }
 

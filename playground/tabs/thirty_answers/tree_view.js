@@ -12,8 +12,8 @@ import { fitted, readableScale, showing, zoomed } from "./tree_layout.js";
 
 export const ZOOM = 1.25;
 
-/** @param {{ both: HTMLElement, frame: HTMLElement, world: Element }} parts */
-export function makeView({ both, frame, world }) {
+/** @param {{ frame: HTMLElement, world: Element }} parts */
+export function makeView({ frame, world }) {
   /** @type {Layout | null} */
   let layout = null;
   let view = { x: 0, y: 0, scale: 1 };
@@ -30,7 +30,7 @@ export function makeView({ both, frame, world }) {
   function fit(whole) {
     if (!layout || !frame.clientWidth) return;
     const { scale, height } = readableScale(layout, frame.clientWidth);
-    both.style.setProperty("--tree-height", `${height}px`);
+    frame.style.setProperty("--tree-height", `${height}px`);
     touched = false;
     apply(fitted(layout, size(), scale, whole));
   }

@@ -9,17 +9,14 @@ import pandas as pd
 from pydantic import BaseModel
 
 from playground.models.text import LoadedModel
-from playground.numbers import count, decimals, small
 from playground.page.line import Progress, Work, in_steps
 from playground.page.machine import machine
 from playground.page.panel import figure_json
 from playground.page.requests import (
     RequestError,
     checked,
-    model_of,
     prompt_ids_of,
     sampling_params,
-    text_of,
 )
 from playground.page.spreadsheet import csv_text
 from playground.tabs.thirty_answers.among_others import AmongOthers, among_others
@@ -32,21 +29,30 @@ from playground.tabs.thirty_answers.tree import answer_tree
 from playground.words import say, told
 
 
-class AnswersQuestion(BaseModel):
-    """Of asking.js: what is in the bar, or the run on the screen, and the present sliders."""
+class BarQuestion(BaseModel):
+    """Of among.js: what is in the bar."""
 
     model: str
     prompt: str
+
+
+class AnswersQuestion(BarQuestion):
+    """Of asking.js and agreement.js: what is in the bar, or the run on the screen, and the present sliders."""
+
     params: dict
+
+
+class CurveQuestion(AnswersQuestion):
+    """Of curve.js."""
+
+    knob: str  # the setting along which it goes
+    second: str = ""  # another prompt, or nothing
 
 
 def answer_values(models: Mapping[str, LoadedModel], question: Any) -> Work:
     """For the store, where every picture of the thirty answers finds them."""
     asked = checked(AnswersQuestion, question)
-    if asked.model not in models:
-        raise RequestError(say("thirty_answers.no_model"))
-    loaded, params = models[asked.model], sampling_params(asked.params)
-    prompt_ids_of(loaded, asked.prompt)
+    loaded, params = _loaded(models, asked), sampling_params(asked.params)
     start = time.perf_counter()
     [sampled] = yield from in_steps(sampling(loaded, AnswerRequest(asked.prompt, (params,))))
     seconds = time.perf_counter() - start
@@ -59,6 +65,14 @@ def answer_values(models: Mapping[str, LoadedModel], question: Any) -> Work:
         "tree": answer_tree(loaded, sampled).to_json(),
         "batch": _batch_value(sampled),
     }
+
+
+def _loaded(models: Mapping[str, LoadedModel], asked: BarQuestion) -> LoadedModel:
+    """The model, after a look at the prompt."""
+    if asked.model not in models:
+        raise RequestError(say("thirty_answers.no_model"))
+    prompt_ids_of(models[asked.model], asked.prompt)
+    return models[asked.model]
 
 
 def _what_was_asked(loaded: LoadedModel, sampled: AnswerSet) -> dict:
@@ -87,6 +101,7 @@ def _batch_value(sampled: AnswerSet) -> dict:
     return {
         "steps": work.steps_per_row,
         "prompt_length": sampled.prompt_length,
+        "minimind": work.minimind,
         "padded": work.padded,
         "dropped": work.dropped,
         "merged": work.merged,
@@ -100,16 +115,14 @@ def answers_csv(sampled: AnswerSet) -> str:
     return csv_text(frame)
 
 
-def curve_values(
-    models: Mapping[str, LoadedModel], model_name: str, prompt: str, controls: dict, knob: str, second: str
-) -> Iterator[dict | Progress]:
+def curve_values(models: Mapping[str, LoadedModel], question: Any) -> Iterator[dict | Progress]:
     """For curve.js: soon the counts of this seed, then the bands from a larger pool."""
-    loaded, params = model_of(models, model_name), sampling_params(controls)
+    asked = checked(CurveQuestion, question)
+    loaded, params, knob = _loaded(models, asked), sampling_params(asked.params), asked.knob
     if knob not in VALUES:
         raise RequestError(say("thirty_answers.curve.no_such_knob", knobs=", ".join(VALUES)))
-    prompts = [prompt, *([second] if text_of(second).strip() else [])]
-    for each in prompts:
-        prompt_ids_of(loaded, each)
+    prompts = [asked.prompt, *([asked.second] if asked.second.strip() else [])]
+    prompt_ids_of(loaded, prompts[-1])
     for rows in (NUM_ANSWERS, POOL):
         start, pools = time.perf_counter(), []
         for each in dict.fromkeys(prompts):
@@ -138,13 +151,11 @@ def _curve_value(loaded: LoadedModel, pools: list[CurvePool], seconds: float) ->
     }
 
 
-def agreement_values(
-    models: Mapping[str, LoadedModel], model_name: str, prompt: str, controls: dict
-) -> Iterator[dict | Progress]:
+def agreement_values(models: Mapping[str, LoadedModel], question: Any) -> Iterator[dict | Progress]:
     """For agreement.js: how many are sampled, then the comparison."""
-    loaded, start = model_of(models, model_name), time.perf_counter()
-    request = AnswerRequest(prompt, (sampling_params(controls),), max(SIZES))
-    prompt_ids_of(loaded, prompt)
+    asked = checked(AnswersQuestion, question)
+    loaded, start = _loaded(models, asked), time.perf_counter()
+    request = AnswerRequest(asked.prompt, (sampling_params(asked.params),), max(SIZES))
     [sampled] = yield from in_steps(sampling(loaded, request), request.num_answers)
     yield Progress(request.num_answers, request.num_answers)  # short work passes, also now
     agreement = predicted_vs_observed(sampled)
@@ -178,28 +189,18 @@ def _test_words(agreement: Agreement, num_distinct: int) -> dict:
     return told("thirty_answers.agreement.all_rare", samples=max(SIZES))
 
 
-def curve_and_agreement(
-    models: Mapping[str, LoadedModel], model_name: str, prompt: str, controls: dict, knob: str, second: str
-) -> Iterator[tuple | Progress]:
-    for value in curve_values(models, model_name, prompt, controls, knob, second):
-        yield (value, None) if isinstance(value, dict) else value
-    for value in agreement_values(models, model_name, prompt, controls):
-        yield (None, value) if isinstance(value, dict) else value
+def among_values(models: Mapping[str, LoadedModel], question: Any) -> Work:
+    """For among.js: a row for each size of the batch."""
+    asked = checked(BarQuestion, question)
+    loaded = _loaded(models, asked)
+    results = yield from in_steps(among_others(loaded, asked.prompt))
+    return {"model": loaded.name, "prompt": asked.prompt, "rows": [_among_row(result) for result in results]}
 
 
-def among_values(models: Mapping[str, LoadedModel], model_name: str, prompt: str) -> Iterator[tuple | None]:
-    """What there is to say, and the rows of the table."""
-    loaded = model_of(models, model_name)
-    prompt_ids_of(loaded, prompt)
-    results = yield from in_steps(among_others(loaded, prompt))
-    yield {"text": ""}, [_among_row(result) for result in results]
-
-
-def _among_row(result: AmongOthers) -> list[str]:
-    same = "thirty_answers.among.same" if result.first_flip is None else "thirty_answers.among.differs"
-    return [
-        count(result.rows),
-        small(result.largest_difference),
-        decimals(result.smallest_gap, 4),
-        say(same, step=result.first_flip or 0),
-    ]
+def _among_row(result: AmongOthers) -> dict:
+    return {
+        "rows": result.rows,
+        "change": result.largest_difference,
+        "lead": result.smallest_gap,
+        "flip": result.first_flip,
+    }

@@ -7,10 +7,12 @@ import re
 from dataclasses import asdict
 
 import pytest
+import torch
 from conftest import drawn, generate, slide
 from playwright.sync_api import Page, Route, expect
 
 from playground.engine.generation import generate as generate_steps
+from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.engine.stages import RULES, STAGES
 from playground.models.tables import steps_table
@@ -63,30 +65,30 @@ def set_store(page: Page, patch: dict) -> None:
 
 
 def stage_names(page: Page) -> list[str]:
-    return page.locator(".stage").evaluate_all("stages => stages.map((stage) => stage.dataset.stage)")
+    return page.locator(".answer-tab .stage").evaluate_all("stages => stages.map((stage) => stage.dataset.stage)")
 
 
 def test_stages_stand_in_the_order_of_the_rule_and_say_which_cut_last(tab: Page):
     preset(tab, "transformers default")
     expect(tab.locator("#slider-top_k")).to_have_attribute("aria-valuetext", "50")
-    expect(tab.locator(".stage.is-binding")).to_have_attribute("data-stage", "top-k")
-    expect(tab.locator(".stage.is-binding strong")).to_have_text("50")
-    expect(tab.locator("[data-stage=top-p] .stage-why")).to_have_text("Off.")
-    assert stage_names(tab) == ["model", *RULES["transformers"].order, "sample"]
+    expect(tab.locator(".answer-tab .stage.is-binding")).to_have_attribute("data-stage", "top-k")
+    expect(tab.locator(".answer-tab .stage.is-binding strong")).to_have_text("50")
+    expect(tab.locator(".answer-tab [data-stage=top-p]")).to_have_class(re.compile("is-off"))
+    assert stage_names(tab) == ["pass", "model", *RULES["transformers"].order, "sample"]
 
     preset(tab, "llama.cpp default")
-    expect(tab.locator(".stage").nth(7)).to_have_attribute("data-stage", "temperature")
-    assert stage_names(tab) == ["model", *RULES["llama.cpp"].order, "sample"]
+    expect(tab.locator(".answer-tab .stage").nth(8)).to_have_attribute("data-stage", "temperature")
+    assert stage_names(tab) == ["pass", "model", *RULES["llama.cpp"].order, "sample"]
 
     preset(tab, "Greedy")
-    expect(tab.locator(".stage.is-binding")).to_have_attribute("data-stage", "temperature")
-    expect(tab.locator("[data-stage=top-k] .stage-why")).to_have_text("Off.")
+    expect(tab.locator(".answer-tab .stage.is-binding")).to_have_attribute("data-stage", "temperature")
+    expect(tab.locator(".answer-tab [data-stage=top-k] .stage-why")).to_have_text("Off.")
     set_controls(tab, {"presence_penalty": 1})
-    expect(tab.locator("[data-stage=penalty] .stage-setting")).to_have_text("presence 1")
+    expect(tab.locator(".answer-tab [data-stage=penalty] .stage-setting")).to_have_text("presence 1")
     preset(tab, "All off")
-    expect(tab.locator("[data-stage=penalty] .stage-setting")).to_have_text("off")
-    expect(tab.locator(".stages-verdict")).to_contain_text("No stage removes anything")
-    expect(tab.locator(".stage.is-binding")).to_have_count(0)
+    expect(tab.locator(".answer-tab [data-stage=penalty] .stage-setting")).to_have_text("off")
+    expect(tab.locator(".answer-tab .stages-verdict")).to_contain_text("No filter removes anything")
+    expect(tab.locator(".answer-tab .stage.is-binding")).to_have_count(0)
 
 
 CROWD = {"temperature": 1.25, "top_p": 0.95, "top_k": 1000, "min_p": 0.02, "typical_p": 0.95, "top_n_sigma": 1.5}
@@ -101,7 +103,9 @@ def test_no_card_of_a_stage_hides_a_part_of_its_words(tab: Page, width: int, set
     tab.locator("#live").uncheck()
     set_controls(tab, asdict(SamplingParams(**settings)))
     drawn(tab)
-    boxes = tab.locator(".stage-head, .stage-head *, .stage-count, .stage-count *, .stage-why, .rule-words")
+    card = ".answer-tab .stage:not(.is-off)"
+    parts = (".stage-head", ".stage-head *", ".stage-count", ".stage-count *", ".stage-why")
+    boxes = tab.locator(", ".join([*(f"{card} {part}" for part in parts), ".answer-tab .rule-words"]))
     hidden = "(boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.textContent)"
     assert boxes.evaluate_all(hidden) == []
 
@@ -111,7 +115,7 @@ def recorded_run(tab: Page, base: LoadedModel) -> TextTrace:
     preset(tab, "All off")
     tab.locator("#live").uncheck()
     generate(tab)
-    expect(tab.locator("#live-answer .note")).to_contain_text("the answer would be the same")
+    expect(tab.locator("#live-answer .note")).to_contain_text("the text would stay the same")
     trace = base.generate("Once upon a time", SamplingParams(seed=1), max_new_tokens=24)
     expect(tab.locator(TEXT)).to_have_text("".join(base.tokenizer.stream(trace.token_ids)), use_inner_text=False)
     return trace
@@ -144,8 +148,8 @@ def test_a_dragged_sampler_keeps_as_many_tokens_as_python_does(tab: Page, base: 
         kept = trace.reread(params).num_candidates
         for step in range(0, 24, 3):
             tab.locator(".area-answer .token").nth(step).click()
-            words = "1 token of" if kept[step] == 1 else f"{kept[step]:,} tokens of"
-            expect(tab.locator(".stages-verdict")).to_contain_text(f"{words} 3,072 can be sampled")
+            words = f"{kept[step]:,} of 3,072 tokens remain" if kept[step] < 3072 else "all 3,072 tokens can be sampled"
+            expect(tab.locator(".answer-tab .stages-verdict")).to_contain_text(words)
         seen.update(kept)
     assert len(seen) > 4, "the settings should make a difference"
 
@@ -159,11 +163,11 @@ def test_typical_p_may_cut_the_most_likely_token_and_the_page_shows_it(tab: Page
     first = tab.locator(".area-candidates .bar-row").first
     expect(first).to_have_class(re.compile("is-cut"))
     expect(first.locator(".bar-number")).to_contain_text("cut by typical-p")
-    expect(tab.locator("[data-stage=typical-p] .stage-why")).to_contain_text("most likely.")
+    expect(tab.locator(".answer-tab [data-stage=typical-p] .stage-why")).to_contain_text("cut.")
     step = trace.reread(SamplingParams(seed=1, typical_p=0.2)).distributions[steps[0]]
     kept = tab.locator(".area-candidates .bar-rows .bar-row:not(.is-cut)")
     expect(kept.locator(".bar-label")).to_have_text([base.labels[one.token_id] for one in step.top(11)])
-    expect(tab.locator(".ruler rect.ruler-drawn[width]:not([width='0'])")).to_have_count(1)
+    expect(tab.locator(".answer-tab .ruler rect.ruler-drawn[width]:not([width='0'])")).to_have_count(1)
 
 
 def steps_of_a_cut_head(trace: TextTrace, params: SamplingParams) -> list[int]:
@@ -238,7 +242,7 @@ def test_a_frozen_answer_is_struck_where_it_became_impossible(tab: Page):
     frozen = settled(tab)
     tab.locator("#live").uncheck()
     preset(tab, "Greedy")
-    expect(tab.locator("#live-answer .note")).to_contain_text("would differ from step")
+    expect(tab.locator("#live-answer .note")).to_contain_text("would change at step")
     assert tab.locator(TEXT).text_content() == frozen
     expect(tab.locator(".area-answer .token.is-impossible").first).to_be_visible()
     expect(tab.locator(".area-answer .token.is-fork")).to_have_count(1)
@@ -261,7 +265,7 @@ def test_a_token_under_the_pointer_explains_itself(tab: Page):
     expect(tip).to_contain_text(re.compile(r"id \d+ · bytes [0-9a-f ]+ · logit −?\d+\.\d{3} · rank 2"))
     expect(tip.locator("tr")).to_have_count(1 + len(STAGES))
     shown = tab.locator(".area-candidates .bar-row").nth(1).locator(".bar-number").text_content()
-    result = tab.locator(".formula-result").text_content().removeprefix("= ")
+    result = tab.locator(".answer-tab .formula-result").text_content().removeprefix("= ")
     assert shown.startswith(result) or result == "0 %"
 
 
@@ -277,7 +281,7 @@ def test_a_forced_token_goes_on_from_the_kept_cache_beside_the_first_answer(tab:
     expect(tab.locator("#branches .branch-forced").nth(1)).to_have_text(label)
     reused, whole, fed = map(int, re.findall(r"\d+", tab.locator("#branches .card-head .note").text_content()))
     assert reused == whole - fed and fed <= 17, "the shared beginning must not be fed again"
-    expect(tab.locator("[data-stage=sample] .stage-why")).to_contain_text(f"You chose {label}")
+    expect(tab.locator(".answer-tab [data-stage=sample] .stage-why")).to_contain_text(f"You chose {label}")
     tab.locator("#branches .branch").first.click()
     expect(tab.locator(TEXT)).to_have_text(first)
 
@@ -303,14 +307,14 @@ def click_another_token(page: Page, step: int) -> None:
 def test_a_branch_that_comes_after_another_answer_is_not_shown_over_it(tab: Page):
     held = held_fork(tab)
     click_another_token(tab, 3)
-    expect(tab.locator("#branches .card-head .note")).to_contain_text("Going on with")
+    expect(tab.locator("#branches .card-head .note")).to_contain_text("Continuing with")
     tab.get_by_label("Prompt", exact=True).fill("The little dog")
     tab.locator("#generate").click()
     expect(tab.locator(".area-answer .token-prompt")).to_have_text("The little dog")
     settled(tab)
     assert len(held) == 1
     held[0].continue_()
-    expect(tab.locator("#branches .card-head .note")).to_contain_text("Another answer was written meanwhile")
+    expect(tab.locator("#branches .card-head .note")).to_contain_text("The answer was written again meanwhile")
     expect(tab.locator(".area-answer .token-prompt")).to_have_text("The little dog")
     expect(tab.locator("#branches .branch")).to_have_count(0)
 
@@ -390,15 +394,34 @@ def test_a_run_is_taken_home_and_opened_again_without_the_model(tab: Page, tmp_p
     expect(tab.locator("#exports")).to_contain_text("not a recorded run")
 
 
-def test_a_question_sets_the_page_and_shows_its_numbers(tab: Page):
+def test_a_question_sets_the_page_and_closing_it_brings_back_what_was_there(tab: Page):
+    """It left its prompt, its model and all of its sliders behind, and said so nowhere."""
+    slide(tab, "temperature", 1.3)
+    text = settled(tab)
     tab.get_by_role("button", name="Does the order matter?").click()
     card = tab.locator(".ask-card")
-    expect(card.locator("h3")).to_have_text("Does the order matter?")
+    expect(card.locator("h2")).to_have_text("Does the order matter?")
     kept = card.locator("tbody tr").evaluate_all("rows => rows.map((row) => row.cells[1].textContent)")
     assert kept == ["1", "1", "1", "2"]
     expect(tab.locator("#slider-top_p")).to_have_value("0.8")
+    expect(card).to_contain_text("Temperature 0.5, Top-p 0.8, seed 1, llama.cpp order")
+    expect(card.locator(".ask-stale")).to_be_hidden()
     card.get_by_role("button", name="Close").click()
     expect(card).to_be_hidden()
+    expect(tab.locator("#slider-temperature")).to_have_value("1.3")
+    expect(tab.locator("#slider-top_p")).to_have_value("0.85")
+    expect(tab.locator(TEXT)).to_have_text(text, use_inner_text=False)
+
+
+def test_the_numbers_of_a_question_are_stale_when_the_sliders_move(tab: Page):
+    tab.get_by_role("button", name="Does the order matter?").click()
+    stale = tab.locator(".ask-card .ask-stale")
+    expect(tab.locator(".ask-card tbody tr")).to_have_count(4)
+    expect(stale).to_be_hidden()
+    slide(tab, "temperature", 1.9)
+    expect(stale).to_be_visible()
+    tab.locator(".ask-card").get_by_role("button", name="Close").click()
+    expect(tab.locator("#slider-temperature")).to_have_value("1.9")  # somebody has gone on from there
 
 
 def test_the_switch_and_the_open_question_are_chosen_in_the_store(tab: Page):
@@ -410,7 +433,7 @@ def test_the_switch_and_the_open_question_are_chosen_in_the_store(tab: Page):
     expect(tab.locator("#live")).to_be_checked()
     card, button = tab.locator(".ask-card"), tab.get_by_role("button", name="Same seed, other text?")
     expect(card.locator("tbody tr")).to_have_count(5)
-    expect(card.locator("th").nth(1)).to_have_text("parts at")
+    expect(card.locator("th").nth(1)).to_have_text("diverges at")
     expect(card.locator(".ask-finding")).to_contain_text("Seed 1 gives 0.")
     expect(button).to_have_attribute("aria-pressed", "true")
     set_store(tab, {"question": None})
@@ -441,3 +464,105 @@ def test_a_long_drag_leaves_no_nodes_behind(tab: Page):
     assert abs(tab.evaluate(count) - before) <= 20, "the pictures keep their nodes; only marks of axes may come and go"
     assert node.evaluate("(old) => old === document.querySelector('.area-candidates .bars')")
     expect(tab.locator(".area-candidates .note").first).to_contain_text("T 0.5")
+
+
+def part(page: Page, name: str) -> None:
+    page.locator("#answer-parts").get_by_role("tab", name=name).click()
+
+
+def chosen(page: Page, base: LoadedModel, ids: list[int]) -> None:
+    """The answer so far is these tokens."""
+    text = "".join(base.tokenizer.stream(ids))
+    expect(page.locator("#sampler .sampler-chosen")).to_have_text(text, use_inner_text=False)
+
+
+def test_a_person_samples_token_by_token_and_the_score_is_what_python_says(tab: Page, base: LoadedModel):
+    preset(tab, "All off")
+    settled(tab)
+    part(tab, "You are the sampler")
+    sampler, ids = tab.locator("#sampler"), []
+    typed = sampler.get_by_label("Or type any token")
+    expect(sampler.locator(".sampler-scores dd").first).to_have_text("–")
+    expect(sampler.get_by_role("button", name="Take back one token")).to_be_disabled()
+    for text in (" the", None, "dragon"):
+        if text:
+            typed.fill(text)
+            first = sampler.locator(".sampler-suggestions button").first
+            expect(first).to_contain_text(f"␣{text.strip()} ")
+            ids.append(int(first.get_attribute("data-id")))
+            typed.press("Enter")
+        else:
+            row = sampler.locator(".bar-rows .bar-row").nth(1)
+            ids.append(base.labels.index(row.locator(".bar-label").text_content()))
+            row.click()
+        chosen(tab, base, ids)
+    prompt_ids = base.prompt_ids("Once upon a time")
+    logits = base.model(torch.tensor([[*prompt_ids, *ids]]), KVCache.of(base.model), last_only=False)[0]
+    probs = torch.softmax(logits.double(), -1)[len(prompt_ids) - 1 : -1][range(3), ids]
+    said = sampler.locator(".sampler-scores dd").all_text_contents()
+    assert float(said[2].replace(",", "")) == pytest.approx(float(probs.log().mean().neg().exp()), rel=0.01)
+    assert said[0] == said[1], "nothing is cut"
+    set_controls(tab, {"top_k": 1})
+    expect(sampler.locator(".sampler-scores dd").nth(1)).to_have_text("0 %")
+    set_controls(tab, {"top_k": 0})
+
+    sampler.get_by_role("button", name="Take back one token").click()
+    chosen(tab, base, ids[:2])
+    sampler.get_by_role("button", name="Let the model finish").click()
+    expect(sampler.locator(".sampler-rest")).to_have_text(re.compile(r"\w+ \w+ \w+"))
+    typed.fill("qqqq")
+    expect(sampler).to_contain_text("No token begins with “qqqq”")
+    part(tab, "Stages")
+    written = "^" + re.escape("".join(base.tokenizer.stream(ids[:2])))
+    expect(tab.locator(TEXT)).to_have_text(re.compile(written), use_inner_text=False)
+    expect(tab.locator(".area-answer .token.is-forced")).to_have_count(2)
+
+
+def test_what_the_chat_model_reads_is_more_than_what_was_typed(tab: Page, chat: LoadedModel):
+    tab.get_by_label("Model").click()
+    tab.get_by_role("option", name="minimind-chat").click()
+    generate(tab, "What is a dog?")
+    part(tab, "You are the sampler")
+    boxes = tab.locator("#reading .reading-token")
+    expect(boxes).to_have_text([chat.labels[token_id] for token_id in chat.prompt_ids("What is a dog?")])
+    framed = tab.locator("#reading .is-template").count()
+    expect(tab.locator("#reading .note")).to_contain_text(f"The {framed} framed ones are the chat template")
+
+
+def test_by_hand_the_libraries_differ_where_it_can_be_checked_by_eye(tab: Page):
+    part(tab, "By hand")
+    hand = tab.locator("#by-hand")
+    hand.get_by_role("button", name="½, ¼, ⅛, ⅛ at p = 0.5").click()
+    expect(hand.locator(".hand-verdict")).to_have_text(
+        "At this step: transformers keeps 1, MiniMind keeps 2, vLLM keeps 1, llama.cpp keeps 1."
+    )
+    hand.get_by_role("button", name="logits 3, 2, 1 at T = 0.5, p = 0.8").click()
+    expect(hand.locator(".hand-verdict")).to_contain_text("vLLM keeps 1, llama.cpp keeps 2")
+    expect(tab.locator("#slider-temperature")).to_have_value("0.5")
+    expect(hand.get_by_role("radio", name="logits")).to_have_attribute("aria-checked", "true")
+    hand.get_by_role("radio", name="llama.cpp").click()
+    cells = hand.locator(".hand-table tbody tr").evaluate_all("rows => rows.map((row) => row.cells[6].textContent)")
+    assert cells == ["88.1 %", "11.9 %", "cut"]
+    expect(hand.locator(".bar-rows .bar-row.is-cut .bar-label")).to_have_text(["C"])
+    hand.get_by_label("Number of token 3").fill("2,5")
+    hand.get_by_label("Number of token 3").press("Enter")
+    expect(hand.locator(".bar-rows .bar-label").nth(1)).to_have_text("C")
+    hand.get_by_label("Number of token 3").fill("many")
+    hand.get_by_label("Number of token 3").press("Tab")
+    expect(hand.get_by_role("alert")).to_contain_text("A logit must be a number")
+    hand.locator("#hand-luck").evaluate(
+        "(range) => { range.value = 0.99; range.dispatchEvent(new Event('input', { bubbles: true })); }"
+    )
+    expect(hand.locator("[data-stage=sample] strong")).to_have_text("B")
+
+
+def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(tab: Page):
+    for name in ("Stages", "You are the sampler", "By hand"):
+        part(tab, name)
+        expect(tab.locator("#answer-parts .bar-row:visible").first).to_be_visible()
+        for width, height in ((1366, 768), (390, None)):
+            tab.set_viewport_size({"width": width, "height": height or 844})
+            drawn(tab)
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
+            if height:
+                assert tab.evaluate("document.documentElement.scrollHeight") <= 2 * height, name

@@ -1,5 +1,6 @@
 """What the questions Q3 to Q11 claim, computed on numbers small enough to check by eye; and that each has its words."""
 
+import itertools
 import json
 import re
 from types import SimpleNamespace
@@ -32,7 +33,7 @@ def logits_of(*probs: float) -> torch.Tensor:
     return torch.tensor(probs, dtype=torch.float64).log().float()
 
 
-def test_q3_a_seed_fixes_the_numbers_and_other_temperatures_part_where_the_table_says(model):
+def test_q3_a_seed_fixes_the_numbers_and_other_temperatures_diverge_where_the_table_says(model):
     params = SamplingParams(temperature=1.0, seed=3)
     trace = Trace.record(timed(generate(model, PROMPT, params, None, 12)))
     for row in findings.other_temperatures(trace, params, [1.0, 0.9, 1.3]).itertuples():
@@ -184,7 +185,7 @@ def test_q3_a_temperature_that_changes_nothing_has_no_numbers():
     assert table_of("Q3", found)[1:] == [[f"T = {value}", "none", "", "", ""] for value in (0.3, 0.7, 0.9, 1.1, 1.5)]
 
 
-def test_q3_on_the_page_other_temperatures_part_from_the_answer_though_the_seed_is_the_same(asked):
+def test_q3_on_the_page_other_temperatures_diverge_though_the_seed_is_the_same(asked):
     table = findings.other_temperatures(asked["Q3"].trace, asked["Q3"].params, [0.3, 0.7, 0.9, 1.1, 1.5])
     assert table.first_difference.notna().sum() >= 3
 
@@ -198,7 +199,7 @@ def test_q4_on_the_page_top_p_keeps_few_where_the_model_is_sure_and_many_where_i
     assert unsure["top-k 40"] == sure["top-k 40"] == 40
     assert sure["top-p 0.9"] <= 2 and unsure["top-p 0.9"] >= 10
     sentence = say("one_answer.finding.Q4.sentence", **found.facts)
-    assert sentence.startswith(f"step {found.step}, unsure: {unsure['both']} kept, top-p decides; step ")
+    assert sentence.startswith(f"With both on, step {found.step}, unsure: {unsure['both']} kept, top-p matters; step ")
 
 
 def test_q5_on_the_page_more_tokens_stay_where_the_temperature_comes_last(asked):
@@ -233,6 +234,27 @@ def test_q8_on_the_page_a_warm_answer_of_a_hundred_tokens_holds_one_of_the_tail_
 def test_q9_on_the_page_one_column_of_five_does_not_sum_to_one(asked):
     sums = list(FINDINGS["Q9"](asked["Q9"]).rows[-1].values())[1:]
     assert [total == pytest.approx(1, abs=1e-4) for total in sums] == [True, True, True, False, True]
+
+
+def test_q9_on_the_page_each_of_the_five_numbers_is_another(asked):
+    """The step shown had a penalty that touched none of its tokens, so two of the five columns were the same."""
+    rows = [list(row.values())[1:] for row in FINDINGS["Q9"](asked["Q9"]).rows[:-1]]
+    for left, right in itertools.pairwise(zip(*rows, strict=True)):
+        assert max(abs(one - other) for one, other in zip(left, right, strict=True)) > 0.005
+    assert "`" not in say("one_answer.finding.Q9.sentence", step=0)
+
+
+def test_q10_on_the_page_the_rank_tells_what_a_percentage_of_so_rare_a_word_can_not(asked):
+    """Its probability was 0.001 % before and after."""
+    found = FINDINGS["Q10"](asked["Q10"])
+    assert "prob" not in found.rows[0]
+    likely, rare = (
+        [row for row in found.rows if row["word"] == word] for word in dict.fromkeys(row["word"] for row in found.rows)
+    )
+    for rows, naive_helps in ((likely, True), (rare, False)):
+        rank = {row["rule"]["key"].rpartition(".")[2]: row["rank"] for row in rows}
+        assert rank["prompt"] > rank["none"] == rank["answer"]
+        assert (rank["naive"] > rank["none"]) == naive_helps and (rank["naive"] < rank["none"]) != naive_helps
 
 
 def test_q10_on_the_page_the_penalty_lowers_words_of_the_prompt_and_naive_division_raises_one(asked):

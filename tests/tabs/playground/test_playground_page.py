@@ -107,7 +107,7 @@ def test_two_clicks_at_once_make_one_answer(browser_page: Page, monkeypatch: pyt
     page.get_by_role("button", name="Generate").dblclick()
     expect(page.locator(".area-tokens .note")).to_contain_text(re.compile(" m?s,"))
     # The dots ask when a run is complete and wait in the same line: a second run would have been before them.
-    expect(page.locator(".area-answers .dots-words")).to_contain_text("distinct of 30")
+    expect(page.locator(".area-answers .dots-words")).to_contain_text("different answers out of 30")
     assert len(started) == 1
     expect(page.locator(".toast-body")).to_have_count(0)
 
@@ -165,7 +165,7 @@ def test_a_narrow_window_shows_everything_without_scrolling_sideways(browser_pag
 def test_four_hundred_slider_moves_leave_the_page_as_large_as_it_was(browser_page: Page):
     page = browser_page
     generate(page, "Once upon a time")
-    expect(page.locator(".area-answers .dots-words")).to_contain_text("distinct of 30")
+    expect(page.locator(".area-answers .dots-words")).to_contain_text("different answers out of 30")
     count = "document.querySelectorAll('.board *').length"
     slide(page, "top_k", 30)
     slide(page, "top_p", 1)  # where the drag ends: the ruler has one piece for each token kept
@@ -260,7 +260,7 @@ def slow_down(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[list[int]
 def test_dots_are_of_the_run_on_the_screen_and_follow_the_sliders(browser_page: Page):
     page = browser_page
     generate(page, "Once upon a time")
-    expect(page.locator(".area-answers .dots-words")).to_contain_text("distinct of 30")
+    expect(page.locator(".area-answers .dots-words")).to_contain_text("different answers out of 30")
     page.get_by_label("Prompt", exact=True).fill("Something else that was never run")
     slide(page, "temperature", 0)
     expect(page.locator(".area-answers .key-number")).to_have_text("1")

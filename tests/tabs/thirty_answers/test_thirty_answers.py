@@ -442,21 +442,26 @@ def test_chi_square_p_values_are_those_of_the_table():
 # --- what the page is given
 
 
+def question(loaded_model: LoadedModel, prompt: str, **more: str) -> dict:
+    """What a picture of the tab asks, at temperature 1 with nothing cut."""
+    return {"model": loaded_model.name, "prompt": prompt, "params": {"temperature": 1}} | more
+
+
 def test_the_mark_of_an_answer_is_named_for_the_settings_and_the_models_own_stands_beside(chain):
     """At top-p 0.7 the mark says 62.5 % for "a"; it was called the prediction of the model, which says 37.5 %."""
-    for top_p, names in ((1, []), (0.7, ["the model itself"])):
+    for top_p, names in ((1, []), (0.7, ["the model alone"])):
         answers = sample_answer_sets(chain, AnswerRequest("h", (SamplingParams(top_p=top_p),), 300))[0]
         agreement = predicted_vs_observed(answers)
         figure = agreement_figure(agreement.frame, agreement.sizes)
         marks = [trace for trace in figure.data if "samples" not in trace.name]
-        assert [trace.name for trace in marks] == [*names, "these settings"]
+        assert [trace.name for trace in marks] == [*names, "with these settings"]
     place = agreement.frame["answer"].tolist().index("a")
     assert [trace.x[place] for trace in marks] == [pytest.approx(0.375), pytest.approx(0.625)]
 
 
 def test_a_curve_says_how_far_it_is_and_stops_where_it_is_left(chain):
     """The Stop of the curve takes hold between two values; the whole pool used to be one."""
-    request = ({chain.name: chain}, chain.name, "h", {"temperature": 1, "max_new_tokens": 8}, "temperature", "")
+    request = ({chain.name: chain}, question(chain, "h", knob="temperature", second=""))
     values = list(curve_values(*request))
     figures = [place for place, value in enumerate(values) if isinstance(value, dict)]
     assert len(figures) == 2 and figures[-1] == len(values) - 1
@@ -470,19 +475,21 @@ def test_a_curve_says_how_far_it_is_and_stops_where_it_is_left(chain):
 
 def test_a_batch_of_others_lets_short_work_pass_after_each_step(chain):
     """One answer alone and the batches of 2, 4, 8 and 30 were one piece, and everybody else waited for it."""
-    fed, among = [], among_values({chain.name: chain}, chain.name, "h")
-    values = []
-    for value in among:
+    fed, values, among = [], [], among_values({chain.name: chain}, {"model": chain.name, "prompt": "h"})
+    while True:
+        try:
+            values.append(next(among))
+        except StopIteration as end:
+            value = end.value
+            break
         fed.append(chain.model.num_fed)
-        values.append(value)
-    assert [value for value in values[:-1] if value is not None] == []
-    assert [row[0] for row in values[-1][1]] == ["2", "4", "8", "30"]
+    assert set(values) == {None}
+    assert [row["rows"] for row in value["rows"]] == [2, 4, 8, 30]
     assert max(np.diff(fed)) <= 30  # at the most a step of the largest batch between two
 
 
 def test_three_thousand_answers_say_how_many_there_are_and_rest_before_they_are_judged(chain):
-    controls = {"temperature": 1, "max_new_tokens": 8}
-    *told, value = agreement_values({chain.name: chain}, chain.name, "h", controls)
+    *told, value = agreement_values({chain.name: chain}, question(chain, "h"))
     assert [each.of for each in told] == [3000] * len(told)
     done = [each.done for each in told]
     assert done == sorted(done) and done[-2:] == [3000, 3000] and done[0] < 3000
@@ -493,8 +500,7 @@ def test_three_thousand_answers_say_how_many_there_are_and_rest_before_they_are_
 def test_no_csv_of_the_tab_holds_a_cell_that_a_spreadsheet_runs(chain, prompt):
     answers = sample_answer_set(chain, prompt, SamplingParams(), 6)
     answers = replace(answers, answers=tuple(replace(answer, text=prompt) for answer in answers.answers))
-    controls = {"temperature": 1, "max_new_tokens": 8}
-    *_, curve = curve_values({chain.name: chain}, chain.name, prompt, controls, "temperature", "")
+    *_, curve = curve_values({chain.name: chain}, question(chain, prompt, knob="temperature", second=""))
     texts = [answers_values.answers_csv(answers), *(view["csv"] for view in curve["views"].values())]
     texts.append(csv_text(predicted_vs_observed(answers).frame))
     for text in texts:
@@ -549,9 +555,16 @@ def test_the_work_of_a_batch_is_what_was_fed(tiny):
     assert work.dropped == sum(step.num_fed for step in apart)
     assert work.merged == sum(step.num_fed for step in shared)
     assert work.num_steps == len(apart) == len(shared)
-    assert work.padded == minimind_tokens_fed(tiny, prompt_ids, answer_params(SPREAD, 30))
-    assert work.merged < work.dropped < work.padded
+    assert work.minimind == minimind_tokens_fed(tiny, prompt_ids, answer_params(SPREAD, 30))
+    assert work.merged < work.dropped < work.padded < work.minimind
     assert 0 < work.filled < 30 * work.num_steps
+
+
+def test_dropping_finished_rows_saves_the_padding_and_sharing_the_prompt_the_rest(tiny):
+    """The page said 750 against 279 tokens of dropping them: most of it came from the prompt, read 30 times or once."""
+    work = batch_work(sample_answer_set(tiny, PROMPT, SPREAD))
+    assert work.padded - work.dropped == work.filled
+    assert work.minimind - work.padded == 29 * len(tiny.prompt_ids(PROMPT))
 
 
 def minimind_tokens_fed(tiny: LoadedModel, prompt_ids: list[int], row_params: list[SamplingParams]) -> int:

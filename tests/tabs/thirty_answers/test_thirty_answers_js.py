@@ -9,7 +9,7 @@ from playground.words import catalogue
 
 MODULES = {
     name: f"tabs/thirty_answers/{name}.js"
-    for name in ("answers", "asking", "batch", "curve", "request", "texts", "tree_layout")
+    for name in ("among", "answers", "asking", "asks_itself", "batch", "curve", "request", "texts", "tree_layout")
 } | {"storeModule": "page/js/store.js", "words": "page/js/words.js"}
 
 
@@ -55,11 +55,48 @@ def test_what_was_sampled_is_old_when_model_prompt_or_a_setting_differs(change, 
     assert in_tab(f"{REQUEST} return request.isFor({sampled}, asked);", change) is still
 
 
+ITSELF = """
+const rests = [], sent = [];
+globalThis.window = globalThis;
+globalThis.setTimeout = (act, ms) => rests.push({ act, ms });
+globalThis.clearTimeout = (id) => { if (id) rests[id - 1].act = () => {}; };
+const made = { classList: { toggle() {} }, setAttribute() {}, removeAttribute() {}, addEventListener() {},
+  appendChild() {} };
+globalThis.document = { createElement: () => ({ ...made }), querySelectorAll: () => [] };
+const api = { setValue: (question) => sent.push(question), trigger: () => {} };
+const itself = asks_itself.asksItself({ ...made }, api);
+const rest = () => { for (const one of rests.filter(({ ms }) => ms === 600)) { one.act(); one.act = () => {}; } };
+const want = (temperature, except = null) => itself.want({ prompt: "p", params: { temperature, top_p: 1 } }, except);
+const answer = (place, more) => itself.hear({ ...more, job: { number: sent[place].number, state: "done" } });
+"""
+
+
+def test_a_picture_asks_when_the_hand_has_rested_and_again_when_the_page_says_something_else():
+    assert in_tab(f"""{ITSELF}
+        const first = [want(0.1), want(0.2), sent.length];
+        rest();
+        const told = [answer(0, {{}}), answer(0, {{ words: 1 }}), want(0.2)];
+        const moved = [want(0.3), sent.length];
+        rest();
+        return [first, told, moved, sent.map(({{ params }}) => params.temperature)];
+    """) == [[False, False, 0], [False, True, True], [False, 1], [0.2, 0.3]]
+
+
+def test_what_comes_back_for_older_settings_is_not_taken_for_the_new_ones():
+    assert in_tab(f"""{ITSELF}
+        want(0.1); rest(); want(0.2);
+        const late = [answer(0, {{ words: 1 }}), want(0.2), want(0.1)];
+        want(0.2); rest(); want(0.1);
+        rest(); // the answer for 0.2 is on its way and would take its place
+        return [late, sent.map(({{ params }}) => params.temperature)];
+    """) == [[True, False, True], [0.1, 0.2, 0.1]]
+
+
 def test_a_curve_is_not_old_because_its_own_slider_moves():
-    assert in_tab(f"""{REQUEST}
-        const moved = request.requestFor(about, {{ ...params, temperature: 0.2 }});
-        return [request.isFor(asked, moved), request.isFor(asked, moved, "temperature")];
-    """) == [False, True]
+    assert in_tab(f"""{ITSELF}
+        want(0.1, "temperature"); rest(); answer(0, {{ words: 1 }});
+        return [want(0.9, "temperature"), want(0.9)];
+    """) == [True, False]
 
 
 ASKING = """
@@ -133,11 +170,29 @@ def test_the_line_below_says_where_the_answers_are():
     """
     first, here, old, waiting, refused, refused_before = in_tab(line)
     assert first == {"line": "Sampling 30 answers …", "problem": "", "old": False}
-    assert here["line"] == "At most 24 tokens each, all in one batch: 250 ms on a machine." and not here["old"]
+    assert here["line"] == "Sampled in one batch in 250 ms on a machine." and not here["old"]
     assert old["line"].startswith("Stale") and old["old"]
     assert "2 in front of you" in waiting["line"] and waiting["old"]
     assert refused == {"line": "", "problem": "No.", "old": False}
     assert refused_before == first
+
+
+def test_it_is_said_when_only_the_beginnings_of_the_answers_are_compared():
+    """With the prompt of the page every row ended after 24 tokens: "distinct answers" compared fragments."""
+    view = "const view = { groups: Array(30).fill(0), rows: given.map(([count, stop]) => ({ count, stop })) };"
+    said = "return answers.cutWords(view, 24)"
+    assert in_tab(view + said, [[20, "stop token"], [7, "length"], [3, "length"]]) == (
+        "10 of 30 answers were stopped after 24 tokens, so only their first 24 tokens are compared."
+    )
+    assert in_tab(view + said, [[30, "stop token"]]) == "All answers are complete: whole answers are compared."
+
+
+def test_a_row_of_a_batch_says_how_far_logits_move_and_where_the_text_diverges():
+    row = {"rows": 8, "change": 0.0000123, "lead": 0.25, "flip": None}
+    assert in_tab("return given.map(among.cellsOf)", [row, row | {"flip": 3}]) == [
+        [8, "1.2 · 10⁻⁵", "0.2500", "yes"],
+        [8, "1.2 · 10⁻⁵", "0.2500", "no, diverges at step 3"],
+    ]
 
 
 # --- the curve
@@ -175,7 +230,27 @@ def test_ended_rows_stay_in_one_picture_and_leave_in_the_other():
 def test_cells_fit_beside_each_other_and_below_each_other():
     assert in_tab("return given.map(([width, columns]) => batch.cellSize(width, columns))", [
         [1000, 24], [600, 24], [400, 24], [400, 24 * 40], [2000, 4],
-    ]) == [18, 12, 11, 4, 18]  # fmt: skip
+    ]) == [16, 12, 11, 4, 16]  # fmt: skip
+
+
+def test_the_table_names_what_each_way_of_writing_a_batch_saves():
+    """Rows of 3, 1 and 2 steps after a prompt of 5 tokens: the last token of each is never fed."""
+    batch = {
+        "steps": [3, 1, 2],
+        "prompt_length": 5,
+        "filled": 3,
+        "minimind": 21,
+        "padded": 11,
+        "dropped": 8,
+        "merged": 7,
+    }
+    ways = in_tab("return batch.waysOf(given, 3000)", batch)
+    assert [tokens for _way, tokens, _why in ways] == [21, 11, 8, 7]
+    assert [why for _way, _tokens, why in ways[:3]] == [
+        "3 × (5 of the prompt + 2)",
+        "5 of the prompt once + 3 × 2: sharing the prompt saves 10",
+        "5 of the prompt once + 3: dropping finished rows saves 3",
+    ]
 
 
 # --- the tree
@@ -202,8 +277,8 @@ def test_each_leaf_of_the_tree_has_a_line_and_the_thickest_branch_goes_straight_
     assert [node[:3] for node in nodes] == [["the ", 0, 0], ["dog", 1, 0], [" ran", 2, 0], ["■", 2, 1], ["cat", 1, 2]]
     places = {label: (left, width) for label, _depth, _line, left, width in nodes}
     assert places["dog"] == places["cat"], "of the same depth and length"
-    assert places["dog"][0] == sum(places["the "]) + 118
-    assert in_tab(f"{LAID} return layout.height", TREE) == 3 * 34
+    assert places["dog"][0] == sum(places["the "]) + 140
+    assert in_tab(f"{LAID} return layout.height", TREE) == 3 * 38
 
 
 def test_a_long_text_is_cut_in_its_node_and_an_answer_without_text_is_called_empty():
@@ -217,7 +292,7 @@ def test_a_long_text_is_cut_in_its_node_and_an_answer_without_text_is_called_emp
 def test_what_a_screen_reader_hears_of_a_node():
     said = in_tab(f"{LAID} return nodes.map((placed) => tree_layout.spoken(placed, 4));", TREE)
     assert said[1] == "dog: 3 of 4, 75.0 % at this split, splits into 2"
-    assert said[3] == "■ ends here: 1 of 4, 50.0 % at this split, ends by stop token"
+    assert said[3] == "■ ends here: 1 of 4, 50.0 % at this split, ended: the model stopped"
     assert in_tab(f"{LAID} return nodes.map(({{ item, depth }}) => tree_layout.listed(item, depth));", TREE) == [
         "the", "dog (75.0 %)", "ran (50.0 %)", "ends here (50.0 %)", "cat (25.0 %)",
     ]  # fmt: skip
@@ -259,7 +334,7 @@ def test_a_node_outside_the_frame_is_brought_in_and_one_inside_moves_nothing():
         });
     """
     moves = in_tab(script, [[50, 2, 100], [400, 2, 100], [-80, 2, 100], [50, 20, 100], [50, -3, 100]])
-    assert moves == [[0, 0], [-216, 0], [96, 0], [0, 170 - 20.5 * 34], [0, 30 + 2.5 * 34]]
+    assert moves == [[0, 0], [-216, 0], [96, 0], [0, 170 - 20.5 * 38], [0, 30 + 2.5 * 38]]
 
 
 def test_the_whole_tree_fits_into_the_frame_when_that_is_asked_for():
@@ -269,5 +344,5 @@ def test_the_whole_tree_fits_into_the_frame_when_that_is_asked_for():
         return [readable, tree_layout.fitted(layout, frame, readable.scale, false).scale,
                 tree_layout.fitted(layout, frame, readable.scale, true)];
     """)
-    assert whole[0] == {"scale": 0.9, "height": 640} and whole[1] == 0.9
+    assert whole[0] == {"scale": 1, "height": 640} and whole[1] == 1
     assert whole[2] == {"scale": 0.388, "x": 12, "y": pytest.approx((400 - 900 * 0.388) / 2)}

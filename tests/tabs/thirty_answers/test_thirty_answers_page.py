@@ -61,6 +61,23 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
 LONG = 5 * PATIENCE  # for the curve and the 3,000 answers: seconds of work, on a machine that others keep busy too
 
 
+def part(page: Page, name: str) -> None:
+    page.locator("#answers-parts").get_by_role("tab", name=name).click()
+
+
+def curve_is_drawn(page: Page) -> None:
+    """With its band, for what the page says now."""
+    drawn(page)
+    expect(page.locator("#answers-curve")).not_to_have_class(re.compile("is-stale"), timeout=LONG)
+    expect(page.locator("#answers-curve .note").first).to_contain_text("Band: where nine seeds in ten", timeout=LONG)
+
+
+def odds_are_drawn(page: Page) -> None:
+    drawn(page)
+    expect(page.locator("#answers-agreement")).not_to_have_class(re.compile("is-stale"), timeout=LONG)
+    expect(page.locator("#answers-agreement [role=status]")).to_contain_text("(3,000 samples) contain", timeout=LONG)
+
+
 def downloaded(page: Page, button: Locator) -> str:
     with page.expect_download() as download:
         button.click()
@@ -71,7 +88,7 @@ def test_answers_follow_the_sliders_and_are_honest_at_the_ends(tab: Page):
     numbers = [int(dot) for dot in tab.locator(".answers-dots .dot").all_inner_texts()]
     assert len(numbers) == 30 and max(numbers) == distinct(tab) == tab.locator(".answers-table tbody tr").count()
     assert settled(tab, "temperature", 0) == 1
-    expect(tab.locator(".answers-words")).to_contain_text("distinct answer among 30")
+    expect(tab.locator(".answers-words")).to_contain_text("different answer out of 30")
     settled(tab, "top_p", 1)
     settled(tab, "top_k", 0)
     assert settled(tab, "temperature", 2) > 20
@@ -95,7 +112,7 @@ def test_both_tabs_show_the_same_answers_and_ask_once(browser_page: Page):
     page = browser_page
     generate(page, "Once upon a time")
     dots = page.locator(".area-answers")
-    expect(dots.locator(".dots-words")).to_contain_text("distinct of 30")
+    expect(dots.locator(".dots-words")).to_contain_text("different answers out of 30")
     first = dots.locator(".answer-list li span").all_text_contents()
     asked = []
     page.on("request", lambda request: asked.append(request.url) if "queue/join" in request.url else None)
@@ -129,10 +146,10 @@ def test_a_drag_asks_once_and_the_last_value_wins(tab: Page):
 def test_the_switch_compares_texts_and_the_table_goes_to_csv(tab: Page):
     settled(tab, "temperature", 1)
     before = distinct(tab)
-    tab.get_by_role("button", name="as text").click()
+    tab.get_by_role("button", name="the text differs").click()
     assert 1 <= distinct(tab) <= before
     assert tab.locator(".answers-table tbody tr").count() == distinct(tab)
-    tab.get_by_role("button", name="token by token").click()
+    tab.get_by_role("button", name="the tokens differ").click()
     rows = list(csv.DictReader(io.StringIO(downloaded(tab, tab.locator(".answers-csv")))))
     assert len(rows) == before and sum(int(row["count"]) for row in rows) == 30
     assert all(0 < float(row["probability"]) <= 1 for row in rows)
@@ -140,66 +157,55 @@ def test_the_switch_compares_texts_and_the_table_goes_to_csv(tab: Page):
     assert rows[0]["answer"] == shown
 
 
-def test_the_curve_has_a_band_a_second_prompt_and_exports(tab: Page):
+def test_the_curve_draws_itself_with_a_band_and_a_second_prompt_and_exports(tab: Page):
+    """It was behind a button, though it takes less than two seconds."""
     curve = tab.locator("#answers-curve")
-    tab.get_by_role("button", name="Plot the curve").click()
-    expect(curve.locator(".note")).to_contain_text("by rarefaction of 120 rows", timeout=LONG)
+    curve_is_drawn(tab)
     expect(curve.locator(".legendtext")).to_have_text(["What should I do today?", "What is the capital of France?"])
-    rows = list(csv.DictReader(io.StringIO(downloaded(tab, curve.get_by_role("button", name="CSV")))))
+    rows = list(csv.DictReader(io.StringIO(downloaded(tab, curve.get_by_role("button", name="CSV", exact=True)))))
     assert len(rows) == 18 and {row["prompt"] for row in rows} == {
         "What should I do today?",
         "What is the capital of France?",
     }
     assert all(1 <= float(row["low"]) <= float(row["expected"]) <= float(row["high"]) <= 30 for row in rows)
     assert "<svg" in downloaded(tab, curve.get_by_role("button", name="SVG"))[:200]
+    expect(curve.locator(".answers-conditions")).to_contain_text(
+        "minimind-chat: “What should I do today?” · Temperature"
+    )
 
-    tab.get_by_text("top-k", exact=True).click()
+    tab.get_by_label("Compare with").fill("")
+    tab.get_by_label("Compare with").press("Enter")
+    tab.get_by_role("radio", name="top-k").click()
     expect(curve.locator(".xtitle")).to_have_text("top-k", timeout=LONG)
-    expect(curve.locator(".note")).to_contain_text("by rarefaction", timeout=LONG)
+    expect(curve.locator(".answers-conditions")).to_contain_text("Temperature 0.85")
+    expect(curve.locator(".legendtext")).to_have_count(1)
+    curve_is_drawn(tab)
     slide(tab, "top_k", 90)
-    expect(curve.locator(".note")).to_contain_text("by rarefaction", timeout=LONG)  # its own slider only moves the mark
+    curve_is_drawn(tab)  # its own slider only moves the mark
+    expect(curve.locator(".answers-conditions")).to_contain_text("Top-k 50")
+
+
+def test_a_curve_is_stale_at_once_and_stop_ends_its_sampling(tab: Page, gate: threading.Event):
+    curve = tab.locator("#answers-curve")
+    words = curve.locator("[role=status]").first
+    curve_is_drawn(tab)
+    gate.clear()
     slide(tab, "temperature", 0.4)
-    expect(curve.locator(".note")).to_contain_text("Stale")
-    slide(tab, "temperature", 0.85)
-    expect(curve.locator(".note")).to_contain_text("by rarefaction")
-    tab.get_by_label("Prompt", exact=True).fill("Something else")
-    expect(curve.locator(".note")).to_contain_text("Stale")
-
-
-def test_stop_ends_the_sampling_for_a_curve(tab: Page, monkeypatch: pytest.MonkeyPatch):
-    """The only Stop of the tab stopped the 3,000 answers."""
-
-    pressed, ended = threading.Event(), threading.Event()
-
-    def slow_sampling(*request):
-        steps = sampling(*request)
-        try:
-            while True:
-                pressed.wait(0.2)  # a quiet machine is done before a hand is at the button
-                try:
-                    yield next(steps)
-                except StopIteration as end:
-                    return end.value
-        finally:
-            ended.set()
-
-    words = tab.locator("#answers-curve .note")
-    with monkeypatch.context() as patch:
-        patch.setattr(answers_values, "sampling", slow_sampling)
-        tab.get_by_role("button", name="Plot the curve").click()
-        expect(words).to_contain_text("of 270")
-        tab.locator("#answers-stop-curve").click()
-        expect(words).to_have_text("Stopped.")
-        pressed.set()
-        assert ended.wait(30)  # what was still under way has arrived
-        drawn(tab)
-        expect(words).to_have_text("Stopped.")
-    tab.get_by_role("button", name="Plot the curve").click()
-    expect(words).to_contain_text("by rarefaction", timeout=LONG)
+    slide(tab, "top_p", 0.5)
+    expect(curve).to_have_class(re.compile("is-stale"))
+    expect(words).to_contain_text(re.compile("Sampling|Waiting"))
+    tab.locator("#stop").click()
+    gate.set()
+    expect(words).to_have_text("Stopped.")
+    expect(curve).to_have_class(re.compile("is-stale"))
+    curve.get_by_role("button", name="Sample again").click()
+    curve_is_drawn(tab)
+    expect(curve.locator(".answers-conditions")).to_contain_text("Top-p 0.5")
 
 
 def test_the_tree_is_walked_with_the_keyboard_and_zoomed(tab: Page):
     settled(tab, "temperature", 1)
+    part(tab, "Where they diverge")
     root = tab.locator("#answers-tree .tree-node").first
     root.focus()
     expect(root).to_have_attribute("aria-label", re.compile(r"30 of 30"))
@@ -213,7 +219,6 @@ def test_the_tree_is_walked_with_the_keyboard_and_zoomed(tab: Page):
     expect(focused).to_have_attribute("aria-level", "2")
     expect(lit).not_to_have_count(nodes)
     assert 0 < lit.count() < nodes
-    assert tab.locator(".answers-dots .is-lit").count() < 30
     tab.keyboard.press("ArrowLeft")
     expect(focused).to_have_attribute("aria-level", "1")
 
@@ -228,46 +233,55 @@ def test_the_tree_is_walked_with_the_keyboard_and_zoomed(tab: Page):
 
 
 def test_the_batch_picture_counts_what_both_ways_compute(tab: Page):
+    part(tab, "In a batch")
     batch = tab.locator("#answers-batch")
-    padded, dropped, merged = (int(text.replace(",", "")) for text in batch.locator(".batch-number").all_inner_texts())
-    assert merged < dropped < padded
+    expect(batch.locator(".batch-number")).to_have_count(4)
+    numbers = [int(text.replace(",", "")) for text in batch.locator(".batch-number").all_inner_texts()]
+    minimind, padded, dropped, merged = numbers
+    assert merged < dropped < padded < minimind
     cells = [picture.locator(".batch-cell").count() for picture in batch.locator("svg").all()]
     filled = batch.locator(".batch-cell.is-filled").count()
-    assert cells[0] - cells[1] == filled
+    assert cells[0] - cells[1] == filled == padded - dropped
     assert batch.locator("svg").first.locator(".batch-cell.is-end").count() == 30
 
 
-def test_a_preset_samples_three_thousand_and_they_agree(tab: Page):
+def test_a_preset_turns_off_what_it_does_not_name_and_three_thousand_samples_agree(tab: Page):
     tab.get_by_role("button", name="Min-p, typical-p, penalties").click()
     slide(tab, "presence_penalty", 1)
     tab.get_by_label("Order of the stages").select_option("vllm")
+    part(tab, "Predicted vs. observed")
     tab.locator("#lesson-Q13").click()
-    words = tab.locator("#answers-agreement .note")
-    expect(words).to_contain_text("(3,000 samples) contain the predicted share", timeout=LONG)
-    inside, rows = map(int, re.match(r"(\d+) of (\d+)", words.inner_text()).groups())
-    assert inside >= rows - 2
     expect(tab.get_by_label("Temperature value")).to_have_value("1")
     expect(tab.get_by_label("Presence penalty value")).to_have_value("0")  # the model's own probabilities, then
     expect(tab.get_by_label("Order of the stages")).to_have_value("transformers")
-    table = list(
-        csv.DictReader(
-            io.StringIO(downloaded(tab, tab.locator("#answers-agreement").get_by_role("button", name="CSV")))
-        )
+    odds_are_drawn(tab)
+    agreement = tab.locator("#answers-agreement")
+    expect(agreement.locator(".answers-conditions")).to_have_text(
+        "minimind-chat: “What should I do today?” · Temperature 1, seed 1, transformers order"
     )
+    inside, rows = map(int, re.match(r"(\d+) of (\d+)", agreement.locator("[role=status]").inner_text()).groups())
+    assert inside >= rows - 2
+    csv_button = agreement.get_by_role("button", name="CSV", exact=True)
+    table = list(csv.DictReader(io.StringIO(downloaded(tab, csv_button))))
     assert sum(float(row["observed_3000"]) for row in table) == pytest.approx(1)
+    for width in (390, 1280, 1920):
+        tab.set_viewport_size({"width": width, "height": 800})
+        drawn(tab)
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_one_greedy_answer_alone_and_among_others(tab: Page):
-    tab.locator("#lesson-Q2").click()
-    expect(tab.locator("#among")).to_contain_text("30")
-    expect(tab.locator("#among")).to_contain_text("yes")
+def test_one_greedy_answer_alone_and_in_a_batch(tab: Page):
+    part(tab, "In a batch")
+    expect(tab.locator("#among tbody tr")).to_have_count(4)
+    expect(tab.locator("#among tbody tr").last).to_contain_text("30")
+    expect(tab.locator("#among tbody tr").last).to_contain_text("yes")
 
 
 def test_an_empty_prompt_is_explained_in_the_panel(tab: Page):
+    curve_is_drawn(tab)
     tab.get_by_label("Prompt", exact=True).fill("  ")
     slide(tab, "temperature", 0.5)
     expect(tab.locator("#answers .answers-problem")).to_contain_text("The prompt is empty")
-    tab.get_by_role("button", name="Plot the curve").click()
     expect(tab.locator("#answers-curve .answers-problem")).to_contain_text("The prompt is empty")
     tab.get_by_label("Prompt", exact=True).fill("What should I do today?")
     settled(tab, "temperature", 0.6)
@@ -280,19 +294,24 @@ def test_a_prompt_full_of_markup_stays_text_in_every_picture(tab: Page):
     tab.get_by_label("Prompt", exact=True).fill(prompt)
     settled(tab, "temperature", 0.9)
     expect(tab.locator(".answers-words")).to_contain_text(prompt)
-    tab.get_by_role("button", name="Plot the curve").click()
-    expect(tab.locator("#answers-curve .legendtext").first).to_have_text(prompt)
-    tab.get_by_role("button", name="Sample 3,000 answers").click()
-    expect(tab.locator("#answers-agreement .note")).to_contain_text("(3,000 samples) contain", timeout=LONG)
+    expect(tab.locator("#answers-curve .legendtext").first).to_have_text(prompt, timeout=LONG)
+    part(tab, "Where they diverge")
+    expect(tab.locator("#answers-tree .tree-node").first).to_be_visible()
+    part(tab, "Predicted vs. observed")
+    odds_are_drawn(tab)
 
 
-def test_nothing_sticks_out_at_any_width(tab: Page):
-    tab.locator("#lesson-Q13").click()
-    expect(tab.locator("#answers-agreement .note")).to_contain_text("(3,000 samples) contain", timeout=LONG)
-    for width in (390, 1280, 1920):
-        tab.set_viewport_size({"width": width, "height": 800})
-        drawn(tab)
-        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(tab: Page):
+    curve_is_drawn(tab)
+    for name in ("How many are different?", "Where they diverge", "In a batch"):
+        part(tab, name)
+        expect(tab.locator("#answers-parts .card:visible").first).to_be_visible()
+        for width, height in ((1366, 768), (390, None)):
+            tab.set_viewport_size({"width": width, "height": height or 844})
+            drawn(tab)
+            assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
+            if height:
+                assert tab.evaluate("document.documentElement.scrollHeight") <= 2 * height, name
 
 
 def test_many_moves_leave_the_tab_as_large_as_it_was(tab: Page):
@@ -307,12 +326,11 @@ def test_many_moves_leave_the_tab_as_large_as_it_was(tab: Page):
 
 def test_the_mark_on_the_curve_stands_where_the_slider_stands(tab: Page):
     mark = "() => document.querySelector('#answers-curve .plot').layout.shapes[0].x0"
-    tab.get_by_role("button", name="Plot the curve").click()
-    expect(tab.locator("#answers-curve .note")).to_contain_text("by rarefaction", timeout=LONG)
+    curve_is_drawn(tab)
     for temperature in (0, 0.6, 2):
         slide(tab, "temperature", temperature)
         tab.wait_for_function(f"({mark})() === {temperature}")
-    tab.get_by_text("top-k", exact=True).click()
+    tab.get_by_role("radio", name="top-k").click()
     expect(tab.locator("#answers-curve .xtitle")).to_have_text("top-k", timeout=LONG)
     typed = tab.get_by_label("Top-k value")
     for k, place in (("1", 0), ("20", 5), ("0", 8)):  # marks: 1, 2, 3, 5, 10, 20, 50, 100, off
