@@ -3,16 +3,16 @@
 import { settingsOf, valueUnder } from "./stage_table.js";
 import * as words from "./words.js";
 
-/** @param {{ model: string, prompt: string, params: Record<string, any> }} made */
-export function conditionsOf({ model, prompt, params }) {
-  return words.say("page.conditions.line", { model, prompt: cut(prompt), settings: settingsWords(params) });
+/** @param {{ model: string, prompt: string, params: Record<string, any> }} made @param {string | null} except  a setting that was varied */
+export function conditionsOf({ model, prompt, params }, except = null) {
+  return words.say("page.conditions.line", { model, prompt: cut(prompt), settings: settingsWords(params, except) });
 }
 
-/** The settings that do something, the seed, and whose order it is. @param {Record<string, any>} params */
-export function settingsWords(params) {
-  const on = settingsOf().filter(
-    (setting) => setting.field === "temperature" || valueUnder(params, setting) !== setting.off,
-  );
+/** The settings that do something, the seed, and whose order it is. @param {Record<string, any>} params @param {string | null} except */
+function settingsWords(params, except) {
+  const on = settingsOf()
+    .filter(({ field }) => field !== except)
+    .filter((setting) => setting.field === "temperature" || valueUnder(params, setting) !== setting.off);
   const said = on.map((setting) =>
     words.say("page.conditions.setting", {
       name: words.say(`page.controls.label.${setting.field}`),

@@ -22,8 +22,8 @@ const SAVES = {
 
 /** @param {HTMLElement} element @param {PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
+  node("h2", {}, element, words.say("one_answer.exports.title"));
   const row = node("div.exports", {}, element);
-  node("span.note", {}, row, words.say("one_answer.exports.title"));
   const saves = Object.entries(SAVES).map(([key, save]) => {
     const attributes = { type: "button", disabled: "" };
     const button = node("button.small-button", attributes, row, words.say(`one_answer.exports.${key}`));

@@ -88,11 +88,11 @@ function cardIn(element, close) {
   const text = node("div", {}, card);
   const [title, paragraph] = [node("h2", {}, text), node("p", {}, text)];
   const finding = node("p.ask-finding", {}, text);
-  const table = node("table.ask-table", {}, text);
-  const head = node("tr", {}, node("thead", {}, table));
-  const body = node("tbody", {}, table);
   const made = node("p.note", {}, text);
   const stale = node("p.note.ask-stale", { role: "status", hidden: "" }, text, words.say("one_answer.ask.stale"));
+  const table = node("table.ask-table");
+  const head = node("tr", {}, node("thead", {}, table));
+  const body = node("tbody", {}, table);
   const picture = node("div.ask-picture", {}, card);
   const plot = mountPlot(node("div", {}, picture));
   const attributes = { type: "button", title: words.say("one_answer.ask.close_hint") };
@@ -117,6 +117,7 @@ function cardIn(element, close) {
       fillRow(head, columns, "th");
       const lines = pool(body, rows.length, () => node("tr"));
       for (const [index, cells] of rows.entries()) fillRow(lines[index], cells, "td");
+      (figure ? text : card).append(table); // beside the text, where there is no curve
       picture.hidden = !figure;
       if (figure) plot.update(figure);
     },

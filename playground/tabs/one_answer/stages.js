@@ -21,7 +21,7 @@ const CHANGES_LOGITS = ["penalty", "temperature"];
  * @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
   const withPass = Boolean(api.props.value?.pass);
-  const head = headOf(element);
+  const head = headOf(element, withPass);
   const line = node("div.rule-words", {}, element);
   const verdict = node("b.stages-verdict", { role: "status" }, line);
   const note = node("span.note", {}, line);
@@ -89,10 +89,10 @@ export function mount(element, api) {
   return { reads: ["run", "params", "step"], draw };
 }
 
-/** The title, and the buttons for a library's order. @param {Element} element */
-function headOf(element) {
+/** The title, and the buttons for a library's order. @param {Element} element @param {boolean} withPass */
+function headOf(element, withPass) {
   const head = node("div.card-head.stages-head", {}, element);
-  node("h2", {}, head, words.say("one_answer.stages.title"));
+  node("h2", {}, head, words.say(withPass ? "one_answer.stages.title" : "one_answer.stages.title_by_hand"));
   const about = words.say("one_answer.stages.order_of");
   const choice = node("div.choice", {}, head);
   node("span.note", {}, choice, about);

@@ -49,10 +49,12 @@ def sampling_tab(page: Page) -> None:
 
 
 def _stages_part(page: Page) -> tuple[gr.HTML, gr.HTML, gr.HTML]:
-    """Questions and presets at the side; the stages, the step and the answer beside them."""
+    """Questions, presets and exports at the side; the stages, the step and the answer beside them."""
     with gr.Column(elem_classes="answer-side card"):
         panel("one_answer/question_list", list(FINDINGS), elem_id="questions")
         panel("one_answer/presets", presets())
+        files = [page_function(page, name) for name in ("table", "recording", "picture", "reopen")]
+        exports = panel("one_answer/exports", server_functions=files, events=["opened"], elem_id="exports")
     with gr.Column(elem_classes="answer-main"):
         lessons = panel("one_answer/questions", events=["asked", "closed"], elem_id="lessons")
         with gr.Column(elem_classes="card"):
@@ -66,8 +68,6 @@ def _stages_part(page: Page) -> tuple[gr.HTML, gr.HTML, gr.HTML]:
                 panel("tokens")
                 branches = panel("one_answer/fork", events=["asked"], elem_id="branches")
                 panel("one_answer/whole_answer")
-        files = [page_function(page, name) for name in ("table", "recording", "picture", "reopen")]
-        exports = panel("one_answer/exports", server_functions=files, events=["opened"], elem_id="exports")
 
     known = json.dumps(list(page.models))
     bar = [page.model_name, page.prompt]

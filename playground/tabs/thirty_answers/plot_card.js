@@ -18,7 +18,7 @@ import { asksItself } from "./asks_itself.js";
  * @param {(value: Value) => string} card.csvOf
  * @param {(value: Value, state: import("../../page/js/types.js").State) => any} card.figureOf
  * @param {(state: import("../../page/js/types.js").State) => Record<string, any> | null} card.questionOf
- * @param {(question: any) => string | null} [card.except]  a setting that makes no difference
+ * @param {(asked: any) => string | null} [card.except]  of a question or a value, the setting that makes no difference
  */
 export function plotCard(element, api, { csvHint, file, csvOf, figureOf, questionOf, except = () => null }) {
   const asking = asksItself(element, api);
@@ -43,7 +43,7 @@ export function plotCard(element, api, { csvHint, file, csvOf, figureOf, questio
     if (!value || !element.clientWidth) return;
     plot.update(figureOf(value, state));
     say(asking.status, isFresh ? words.say(value.words) : words.say("thirty_answers.stale"));
-    say(conditions, conditionsOf(value));
+    say(conditions, conditionsOf(value, except(value)));
   }
 
   return {

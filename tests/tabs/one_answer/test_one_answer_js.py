@@ -53,7 +53,7 @@ def card_of(stage: str, **settings: Any) -> dict[str, str]:
     ("stage", "settings", "why"),
     [
         ("top-k", {}, "Off."),
-        ("top-k", {"top_k": 3}, "The 3 most likely tokens, whatever their probabilities."),
+        ("top-k", {"top_k": 3}, "The 3 most likely, whatever their probabilities."),
         ("top-k", {"top_k": 4}, "Nothing to do: 4 came in, no more than k."),
         ("top-k", {"top_k": 3, "temperature": 0}, "Nothing to do: T = 0 has left one token."),
         ("penalty", {"repetition_penalty": 1.1}, "Changes 2 tokens seen in prompt and answer."),
@@ -173,7 +173,7 @@ def test_a_pass_reads_what_the_cache_does_not_hold():
     )
     assert [first["big"], first["small"], first["cached"]] == ["5", "tokens read", 0]
     assert [second["big"], second["small"], second["cached"]] == ["1", "token read", 5]
-    assert second["why"] == "5 tokens before it come from the cache. Only the last row of logits is used."
+    assert second["why"] == "5 more come from the cache. Only the last row of logits is used."
     assert [picture["gone"].count("M"), picture["kept"].count("M")] == [5, 1]
 
 

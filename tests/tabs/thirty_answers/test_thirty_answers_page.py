@@ -69,7 +69,7 @@ def curve_is_drawn(page: Page) -> None:
     """With its band, for what the page says now."""
     drawn(page)
     expect(page.locator("#answers-curve")).not_to_have_class(re.compile("is-stale"), timeout=LONG)
-    expect(page.locator("#answers-curve .note").first).to_contain_text("Band: where nine seeds in ten", timeout=LONG)
+    expect(page.locator("#answers-curve [role=status]")).to_contain_text("Band: where nine seeds in ten", timeout=LONG)
 
 
 def odds_are_drawn(page: Page) -> None:
@@ -170,7 +170,7 @@ def test_the_curve_draws_itself_with_a_band_and_a_second_prompt_and_exports(tab:
     assert all(1 <= float(row["low"]) <= float(row["expected"]) <= float(row["high"]) <= 30 for row in rows)
     assert "<svg" in downloaded(tab, curve.get_by_role("button", name="SVG"))[:200]
     expect(curve.locator(".answers-conditions")).to_contain_text(
-        "minimind-chat: “What should I do today?” · Temperature"
+        "minimind-chat: “What should I do today?” · Top-k 50, Top-p 0.85, seed 1"
     )
 
     tab.get_by_label("Compare with").fill("")
@@ -180,14 +180,17 @@ def test_the_curve_draws_itself_with_a_band_and_a_second_prompt_and_exports(tab:
     expect(curve.locator(".answers-conditions")).to_contain_text("Temperature 0.85")
     expect(curve.locator(".legendtext")).to_have_count(1)
     curve_is_drawn(tab)
+    asked = []
+    tab.on("request", lambda request: asked.append(request) if '"knob"' in (request.post_data or "") else None)
     slide(tab, "top_k", 90)
-    curve_is_drawn(tab)  # its own slider only moves the mark
-    expect(curve.locator(".answers-conditions")).to_contain_text("Top-k 50")
+    arrived(tab)
+    curve_is_drawn(tab)
+    assert not asked, "its own slider only moves the mark"
 
 
 def test_a_curve_is_stale_at_once_and_stop_ends_its_sampling(tab: Page, gate: threading.Event):
     curve = tab.locator("#answers-curve")
-    words = curve.locator("[role=status]").first
+    words = curve.locator("[role=status]")
     curve_is_drawn(tab)
     gate.clear()
     slide(tab, "temperature", 0.4)
@@ -311,7 +314,8 @@ def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(tab: P
             drawn(tab)
             assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
             if height:
-                assert tab.evaluate("document.documentElement.scrollHeight") <= 2 * height, name
+                below = "document.documentElement.scrollHeight - document.querySelector('#bar').offsetHeight"
+                assert tab.evaluate(below) <= 2 * height, name  # the bar itself stays in sight
 
 
 def test_many_moves_leave_the_tab_as_large_as_it_was(tab: Page):
