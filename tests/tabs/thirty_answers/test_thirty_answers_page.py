@@ -307,6 +307,7 @@ def test_a_prompt_full_of_markup_stays_text_in_every_picture(tab: Page):
 def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(tab: Page):
     curve_is_drawn(tab)
     for name in ("How many are different?", "Where they diverge", "In a batch"):
+        tab.set_viewport_size({"width": 1366, "height": 768})  # on a phone the parts are in a menu
         part(tab, name)
         expect(tab.locator("#answers-parts .card:visible").first).to_be_visible()
         for width, height in ((1366, 768), (390, None)):
