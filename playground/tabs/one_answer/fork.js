@@ -90,7 +90,7 @@ async function goOn(store, question, clicked, step, tokenId) {
   const branch = continueRun(run, reply);
   store.set({ branches: [...(branches.includes(run) ? branches : [run]), branch] });
   show(store, branch, step);
-  const { num_reused: reused, num_fed: fed } = reply;
+  const { num_reused: reused, num_computed: fed } = reply;
   return words.say("one_answer.fork.reused", { reused, all: reused + fed, fed });
 }
 

@@ -112,7 +112,7 @@ def branch(models: Mapping[str, LoadedModel], runs: RunStore, question: Any, *, 
     made = Run.of(loaded, run.prompt, new.trace, params, run.max_new_tokens, cache=new.cache)
     runs.put(made, visitor, replaces=run.id if asked.replace else None)
     known = asked.shared + (asked.forced_id is not None)  # steps whose logits the browser has
-    return payload(made, known, shared=known, num_reused=new.num_reused, num_fed=new.num_fed)
+    return payload(made, known, shared=known, num_reused=new.num_reused, num_computed=new.num_fed)
 
 
 def kept_run(runs: RunStore, run_id: str) -> Run:

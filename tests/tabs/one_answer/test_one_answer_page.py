@@ -484,7 +484,7 @@ def test_a_person_samples_token_by_token_and_the_score_is_what_python_says(tab: 
     typed = sampler.get_by_label("Or type any token")
     expect(sampler.locator(".sampler-scores dd").first).to_have_text("–")
     expect(sampler.get_by_role("button", name="Take back one token")).to_be_disabled()
-    for text in (" the", None, "dragon"):
+    for text in (" the", None, "dog"):
         if text:
             typed.fill(text)
             first = sampler.locator(".sampler-suggestions button").first
@@ -529,6 +529,15 @@ def test_what_the_chat_model_reads_is_more_than_what_was_typed(tab: Page, chat: 
     expect(tab.locator("#reading .note")).to_contain_text(f"The {framed} framed ones are the chat template")
 
 
+def test_a_text_that_was_written_again_says_what_each_pass_read(tab: Page):
+    """The tokens fed at each step were overwritten by how many the new text had needed in all."""
+    slide(tab, "temperature", 1.6)
+    settled(tab)
+    for step, words in ((0, "4 tokens read"), (9, "1 token read")):
+        tab.locator(".area-answer .token").nth(step).click()
+        expect(tab.locator(".answer-tab [data-stage=pass] .stage-count")).to_have_text(words.replace(" ", "", 1))
+
+
 def test_by_hand_the_libraries_differ_where_it_can_be_checked_by_eye(tab: Page):
     part(tab, "By hand")
     hand = tab.locator("#by-hand")
@@ -553,11 +562,12 @@ def test_by_hand_the_libraries_differ_where_it_can_be_checked_by_eye(tab: Page):
     hand.locator("#hand-luck").evaluate(
         "(range) => { range.value = 0.99; range.dispatchEvent(new Event('input', { bubbles: true })); }"
     )
-    expect(hand.locator("[data-stage=sample] strong")).to_have_text("B")
+    expect(hand.locator("[data-stage=sample] strong")).to_have_text("C")  # of A and C, in that order
 
 
 def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(tab: Page):
     for name in ("Stages", "You are the sampler", "By hand"):
+        tab.set_viewport_size({"width": 1366, "height": 768})  # on a phone the parts are in a menu
         part(tab, name)
         expect(tab.locator("#answer-parts .bar-row:visible").first).to_be_visible()
         for width, height in ((1366, 768), (390, None)):
