@@ -53,8 +53,7 @@ def _race_part(page: Page, lessons: dict[str, Section]) -> None:
         with readable_errors():
             return known_settings(controls) | {"max_new_tokens": 1}
 
-    # Through the queue, which they never wait in: of what is refused outside of it Gradio tells nobody.
-    quiet = {"concurrency_limit": None, "js": TO_THE_TOP, **QUIET}
+    quiet = {"queue": False, "js": TO_THE_TOP, **QUIET}
     course_inputs, course_outputs = [page.model_name, page.controls], [page.prompt, page.controls, past_stop]
     readies = [
         button.click(on_course, course_inputs, course_outputs, **quiet)

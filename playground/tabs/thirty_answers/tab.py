@@ -133,8 +133,7 @@ def _sets_the_bar(page: Page, button: gr.Button, knob: gr.Radio, second: gr.Text
             return model_name, OPEN, known_settings(controls) | ALL_OFF, FACT, KNOBS[0]
 
     boxes = [page.model_name, page.prompt, page.controls, second, knob]
-    # Through the queue, which it never waits in: of what is refused outside of it Gradio tells nobody.
-    return button.click(on_preset, [page.model_name, page.controls], boxes, concurrency_limit=None, **QUIET)
+    return button.click(on_preset, [page.model_name, page.controls], boxes, queue=False, **QUIET)
 
 
 def _title(section: Section) -> None:
