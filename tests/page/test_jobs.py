@@ -218,14 +218,13 @@ def test_a_request_without_a_usable_number_is_a_request(page: SimpleNamespace, n
     client.call(page.stop, number)
 
 
-def test_what_may_be_refused_goes_through_the_queue_and_a_page_load_does_not():
-    """Of what was refused outside the queue Gradio told nobody; 300 page loads filled the queue."""
+def test_a_page_load_does_not_queue_and_nobody_waits_in_gradios_queue():
+    """300 page loads filled the queue."""
     demo = build()
     loads = [event for event in demo.fns.values() if any(name == "load" for _, name in event.targets)]
     assert loads and not any(event.queue for event in loads)
-    queued = {event.fn.__name__: event for event in demo.fns.values() if event.fn and event.queue}
-    assert {"on_preset", "on_course", "on_one_token"} <= set(queued), "they check settings that a visitor sends"
-    assert all(event.concurrency_limit is None for event in queued.values()), "nobody waits in Gradio's queue"
+    queued = [event for event in demo.fns.values() if event.fn and event.queue]
+    assert queued and all(event.concurrency_limit is None for event in queued), "they wait in our own line"
 
 
 def test_a_picture_whose_request_is_refused_is_free_again_at_once_and_says_why(chromium: Browser, page_url: str):

@@ -83,8 +83,7 @@ def _question(page: Page, lessons: dict[str, Section], key: str) -> None:
             return model_name, OPEN, known_settings(controls) | ALL_OFF
 
     boxes = [page.model_name, page.prompt, page.controls]
-    # Through the queue, which it never waits in: of what is refused outside of it Gradio tells nobody.
-    button.click(on_preset, [page.model_name, page.controls], boxes, concurrency_limit=None, **QUIET)
+    button.click(on_preset, [page.model_name, page.controls], boxes, queue=False, **QUIET)
 
 
 def _title(section: Section) -> None:
