@@ -45,8 +45,8 @@ def test_both_runs_agree_and_the_picture_counts_their_work(browser_page: Page, b
     prompt, answer = len(base.prompt_ids("The little dog")), page.locator(".area-tokens .token").count()
     page.get_by_role("button", name="Run both").click()
     with_cache, without = prompt + answer - 1, sum(prompt + step for step in range(answer))
-    expect(page.locator(".panel-compare .work-number-on")).to_have_text(f"{with_cache:,}")
-    expect(page.locator(".panel-compare .work-number-off")).to_have_text(f"{without:,}")
+    expect(page.locator(".panel-compare .work-number.work-number-on")).to_have_text(f"{with_cache:,}")
+    expect(page.locator(".panel-compare .work-number.work-number-off")).to_have_text(f"{without:,}")
     expect(page.locator(".panel-compare .verdict")).to_contain_text(f"✓ The same {answer} tokens")
     expect(page.locator(".panel-compare .verdict")).to_contain_text(f"{without / with_cache:.1f} × fewer")
     generate(page, "Once upon a time")  # nothing has been compared for this answer yet
@@ -57,7 +57,8 @@ def test_a_new_answer_is_shown_at_its_most_open_step(browser_page: Page, base: L
     page = browser_page
     generate(page, "She was very")
     trace = base.generate("She was very", sampling_params(DEFAULTS), max_new_tokens=DEFAULTS["max_new_tokens"])
-    sizes = [step.num_candidates for step in trace.reread(trace.params).distributions]
+    distributions = trace.reread(trace.params).distributions
+    sizes = [distributions[step].num_candidates for step in range(len(trace))]
     expect(page.locator(".area-nucleus .key-number")).to_have_text(f"{max(sizes):,}")
     number = sizes.index(max(sizes)) + 1
     expect(page.locator(".area-distribution .card-head .note")).to_have_text(f"token {number} of {len(sizes)}")
@@ -74,7 +75,7 @@ def test_the_first_tab_needs_no_scrolling(browser_page: Page, size: tuple[int, i
         """() => [...document.querySelectorAll('#tabs *, #bar *, #controls *')].filter((one) =>
             one.checkVisibility({ visibilityProperty: true }) && one.getClientRects().length
             && [...one.childNodes].some((text) => text.nodeType === 3 && text.textContent.trim())
-            && parseFloat(getComputedStyle(one).fontSize) < 18 && !one.closest('.dot, .only-heard'))
+            && parseFloat(getComputedStyle(one).fontSize) < 18 && !one.closest('.dot, .only-heard, .sr-only'))
             .map((one) => one.outerHTML.slice(0, 120))"""
     )
     assert not small
