@@ -26,7 +26,7 @@ from playground.words import say, sentence
 PIECE_SECONDS = 0.25  # a long job keeps the model for so long, then lets short ones pass
 LONGEST_REST = 3.0  # seconds: after so much short work a long job gets a piece, or a class would never let it end
 BEAT_SECONDS = 5.0  # a job speaks at least so often: Gradio notices a closed tab when there is something to send
-SETTLE_SECONDS = 0.05  # what is new waits so long for what is newer, or for the end: sending costs more than a step
+SETTLE_SECONDS = 0.02  # what is new waits so long for what is newer, or for the end: sending costs more than a step
 LOOK_SECONDS = 1.0  # who waits far back looks so often how many are in front; the first few are told at once
 TOLD_AT_ONCE = 3
 TOGETHER = 16  # jobs that go on together; more gain little, and each would wait longer for its next step
