@@ -23,8 +23,9 @@ def main() -> None:
         page = browser.new_page(viewport=SIZE)
         page.goto(f"{url}?__theme=light")
         page.wait_for_selector(".area-tokens .token")
-        expect(page.locator(".area-cache .is-growing")).to_be_visible()
-        page.locator(".area-cache .is-growing").evaluate("one => Promise.all(one.getAnimations().map((a) => a.finished))")
+        growing = page.locator(".area-cache .is-growing")
+        expect(growing).to_be_visible()
+        growing.evaluate("one => Promise.all(one.getAnimations().map((each) => each.finished))")
         page.screenshot(path=ROOT / "assets" / "playground.png")
         for temperature, different in DRAG:
             still(page, temperature, different)

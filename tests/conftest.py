@@ -144,6 +144,18 @@ def generate(page: BrowserPage, prompt: str | None = None) -> None:
     expect(page.locator(".bar-row:visible").first).to_be_visible()
 
 
+def more_settings(page: BrowserPage) -> None:
+    """Opens what stands behind the button, or closes it."""
+    page.locator(".controls-open").click()
+
+
+def set_new_tokens(page: BrowserPage, number: int) -> None:
+    more_settings(page)
+    page.get_by_label("New tokens", exact=True).fill(str(number))
+    page.get_by_label("New tokens", exact=True).press("Enter")
+    more_settings(page)
+
+
 def slide(page: BrowserPage, name: str, value: float) -> None:
     """Moves a slider as a hand does: input events on the range."""
     page.locator(f"#slider-{name}").evaluate(

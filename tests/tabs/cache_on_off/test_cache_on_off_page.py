@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from conftest import drawn, generate, slide
+from conftest import drawn, generate, set_new_tokens, slide
 from playwright.sync_api import Browser, Page, expect
 
 import playground.tabs.cache_on_off.clinic as clinic
@@ -50,9 +50,7 @@ def open_part(page: Page, part: str) -> None:
 
 
 def fill_new_tokens(page: Page, count: int) -> None:
-    box = page.get_by_label("New tokens", exact=True)
-    box.fill(str(count))
-    box.blur()  # a number is taken when its box is left
+    set_new_tokens(page, count)
 
 
 def fault_words(name: str, part: str) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from conftest import drawn, slide
+from conftest import drawn, set_new_tokens, slide
 from conftest import generate as press_generate
 from playwright.sync_api import Locator, Page, expect
 
@@ -441,7 +441,7 @@ def test_a_part_that_a_short_answer_has_not_goes_away(browser_page: Page):
     page = browser_page
     open_tab(page, "Why it is safe", "Once upon a time")
     expect(page.locator(".change-map:visible")).to_have_count(2)
-    page.get_by_label("New tokens", exact=True).fill("1")
+    set_new_tokens(page, 1)
     page.get_by_label("Prompt", exact=True).fill("a")
     page.get_by_role("button", name="Generate").click()
     expect(page.locator(".panel-source .panel-body:visible")).to_contain_text("Some pictures need at least four tokens")
@@ -627,7 +627,7 @@ def test_a_person_follows_what_a_token_reads(browser_page: Page, base):
 def test_a_row_of_a_long_answer_that_was_not_sent_is_said_to_be_missing(browser_page: Page, base, monkeypatch):
     page = browser_page
     monkeypatch.setattr(recording, "generate", lambda *args: generate(*args[:5]))  # without the ids that end an answer
-    page.get_by_label("New tokens", exact=True).fill(str(MATRIX_ROWS + 20))
+    set_new_tokens(page, MATRIX_ROWS + 20)
     open_tab(page, "What attention reads", "Once upon a time")
     panel, prompt = page.locator(".panel-attention .panel-body"), len(base.prompt_ids("Once upon a time"))
     num_stored = prompt + MATRIX_ROWS + 19

@@ -4,7 +4,7 @@ import re
 import time
 
 import pytest
-from conftest import drawn, generate, slide
+from conftest import drawn, generate, set_new_tokens, slide
 from playwright.sync_api import Browser, Page, expect
 
 from playground.engine.generation import generate as generate_steps
@@ -172,7 +172,7 @@ def test_a_tab_closed_in_the_middle_of_a_run_leaves_the_page_working(
 ):
     other = chromium.new_page()
     other.goto(page_url)
-    other.get_by_label("New tokens").fill("256")
+    set_new_tokens(other, 256)
     other.get_by_role("button", name="Generate").click()
     other.close()
     generate(browser_page, "Once upon a time")
