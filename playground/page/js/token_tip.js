@@ -36,9 +36,10 @@ export function tipCard(element, invite) {
       box.hidden = false;
       shown = now.ranking[place];
       fill(place, now, run);
-      const below = row.offsetTop + row.offsetHeight + 6;
+      const top = topIn(row, box.offsetParent);
+      const below = top + row.offsetHeight + 6;
       const fits = row.getBoundingClientRect().bottom + box.offsetHeight + 12 < innerHeight;
-      box.style.top = `${fits ? below : Math.max(row.offsetTop - box.offsetHeight - 6, 0)}px`;
+      box.style.top = `${fits ? below : Math.max(top - box.offsetHeight - 6, 0)}px`;
     },
     hide() {
       box.hidden = true;
@@ -51,6 +52,18 @@ export function tipCard(element, invite) {
       if (place >= 0) fill(place, now, run);
     },
   };
+}
+
+/** How far below the upper edge of something around it. @param {HTMLElement} row @param {Element | null} outer */
+function topIn(row, outer) {
+  let top = 0;
+  /** @type {Element | null} */
+  let at = row;
+  while (at instanceof HTMLElement && at !== outer) {
+    top += at.offsetTop;
+    at = at.offsetParent;
+  }
+  return top;
 }
 
 /** @param {Element} table @param {number} place @param {StepReread} now */

@@ -133,9 +133,10 @@ export function mount(element, api) {
       draw();
     },
     reads: ["comparison", "bar", "params"],
-    /** A comparison of the first tab is shown here too. */
-    draw({ comparison: newest }) {
-      if (newest && newest !== adopted && !isUnderWay(job)) {
+    /** A comparison of the first tab is shown here too, as long as it is of what the page is set to. */
+    draw(state) {
+      const { comparison: newest } = state;
+      if (newest && newest !== adopted && !isUnderWay(job) && !isStale(newest, state)) {
         job = null;
         show(newest);
       }

@@ -17,6 +17,7 @@ from playground.engine.params import SamplingParams
 from playground.engine.stages import RULES, STAGES
 from playground.models.tables import steps_table
 from playground.models.text import LoadedModel, TextTrace
+from playground.page.controls import DEFAULTS
 
 TEXT = "#live-answer .answer-text"
 
@@ -410,7 +411,7 @@ def test_a_question_sets_the_page_and_closing_it_brings_back_what_was_there(tab:
     card.get_by_role("button", name="Close").click()
     expect(card).to_be_hidden()
     expect(tab.locator("#slider-temperature")).to_have_value("1.3")
-    expect(tab.locator("#slider-top_p")).to_have_value("0.85")
+    expect(tab.locator("#slider-top_p")).to_have_value(str(DEFAULTS["top_p"]))
     expect(tab.locator(TEXT)).to_have_text(text, use_inner_text=False)
 
 

@@ -7,10 +7,10 @@ import pytest
 from conftest import drawn, generate, set_new_tokens, slide
 from playwright.sync_api import Browser, Page, expect
 
+from playground.engine.batching import Batch
 from playground.engine.generation import generate as generate_steps
 from playground.engine.params import SamplingParams
 from playground.models.loading import LoadedModel
-from playground.page import recording
 from playground.page.controls import DEFAULTS
 from playground.page.requests import sampling_params
 
@@ -151,13 +151,13 @@ def test_a_prompt_that_cannot_be_used_gets_one_clear_sentence(browser_page: Page
 
 
 def test_two_clicks_at_once_make_one_answer(browser_page: Page, monkeypatch: pytest.MonkeyPatch):
-    page, started = browser_page, []
+    page, started, own = browser_page, [], Batch.generate
 
-    def counted(*request):
+    def counted(batch: Batch, *request):
         started.append(request)
-        return generate_steps(*request)
+        return own(batch, *request)
 
-    monkeypatch.setattr(recording, "generate", counted)
+    monkeypatch.setattr(Batch, "generate", counted)
     page.get_by_label("Prompt", exact=True).fill("Once upon a time")
     page.get_by_role("button", name="Generate").dblclick()
     expect(page.locator(".area-tokens .note")).to_contain_text(re.compile(" m?s,"))
@@ -299,15 +299,15 @@ def test_who_waits_for_the_model_is_told_so_and_how_many_are_in_front(
 
 def slow_down(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[list[int]]:
     """Every step of Generate takes this long, and no answer ends by itself. The prompts of the runs that began."""
-    started = []
+    started, own = [], Batch.generate
 
-    def slow_steps(model, prompt_ids, params, cache, most, _stop_ids):
+    def slow_steps(batch: Batch, prompt_ids, params, cache, most, _stop_ids):
         started.append(prompt_ids)
-        for step in generate_steps(model, prompt_ids, params, cache, most):
+        for step in own(batch, prompt_ids, params, cache, most):
             time.sleep(seconds)
             yield step
 
-    monkeypatch.setattr(recording, "generate", slow_steps)
+    monkeypatch.setattr(Batch, "generate", slow_steps)
     return started
 
 

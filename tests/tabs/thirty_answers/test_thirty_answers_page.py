@@ -170,14 +170,14 @@ def test_the_curve_draws_itself_with_a_band_and_a_second_prompt_and_exports(tab:
     assert all(1 <= float(row["low"]) <= float(row["expected"]) <= float(row["high"]) <= 30 for row in rows)
     assert "<svg" in downloaded(tab, curve.get_by_role("button", name="SVG"))[:200]
     expect(curve.locator(".answers-conditions")).to_contain_text(
-        "minimind-chat: “What should I do today?” · Top-k 50, Top-p 0.85, seed 1"
+        "minimind-chat: “What should I do today?” · Top-p 0.9, seed 1"
     )
 
     tab.get_by_label("Compare with").fill("")
     tab.get_by_label("Compare with").press("Enter")
     tab.get_by_role("radio", name="top-k").click()
     expect(curve.locator(".xtitle")).to_have_text("top-k", timeout=LONG)
-    expect(curve.locator(".answers-conditions")).to_contain_text("Temperature 0.85")
+    expect(curve.locator(".answers-conditions")).to_contain_text("Top-p 0.9")
     expect(curve.locator(".legendtext")).to_have_count(1)
     curve_is_drawn(tab)
     asked = []
