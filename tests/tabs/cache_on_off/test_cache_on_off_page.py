@@ -340,14 +340,25 @@ def test_three_number_formats_are_compared(browser_page: Page):
 def test_a_measurement_tells_how_far_it_is_and_keeps_what_it_has_when_stopped(
     browser_page: Page, monkeypatch: pytest.MonkeyPatch, part: str, key: str
 ):
-    page = browser_page
-    measured, ended = watched(race_at_length)
+    """On a busy machine all was measured before the hand was at Stop: here the second length waits for the hand."""
+    page, pressed, begun = browser_page, threading.Event(), []
+
+    def held(loaded, length, num_new):
+        begun.append(length)
+        for tick in race_at_length(loaded, length, num_new):
+            yield tick
+            if len(begun) == 2:
+                assert pressed.wait(60)
+
+    measured, ended = watched(held)
     monkeypatch.setattr(sweep_part, "race_at_length", measured)
     open_part(page, part)
     page.locator(f"#{key}-start").click()
     status = page.locator(f"#{key}-status")
     expect(page.locator(f"#{key}-picture .plot svg").first).to_be_visible()
-    page.locator(f"#{key}-stop").click()
+    with page.expect_response(re.compile("/run/")):  # the server knows of it
+        page.locator(f"#{key}-stop").click()
+    pressed.set()
     expect(status).to_contain_text("Stopped. What was measured so far stays")
     assert ended.wait(30)  # what was still under way has arrived
     drawn(page)
