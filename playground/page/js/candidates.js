@@ -16,12 +16,12 @@ const SMALLEST = 0.001; // of a bar that can be seen on an axis from 0 to 100 %
 
 /**
  * The rows from top to bottom: at most `most` tokens, kept ones before cut ones, then what has no row of its own. The
- * recorded token always has one.
- * @param {StepReread} now @param {number} most @param {boolean} log
+ * recorded token always has one. `all`: also tokens whose bar is too short to be seen.
+ * @param {StepReread} now @param {number} most @param {boolean} all
  * @returns {Row[]}
  */
-export function rowsOf(now, most, log) {
-  const shown = placesShown(now, most, log);
+export function rowsOf(now, most, all) {
+  const shown = placesShown(now, most, all);
   /** @param {boolean} kept @returns {Row[]} */
   const tokens = (kept) =>
     shown
@@ -39,14 +39,14 @@ export function rowsOf(now, most, log) {
   ];
 }
 
-/** Places of the ranking, in its order. @param {StepReread} now @param {number} most @param {boolean} log */
-function placesShown(now, most, log) {
+/** Places of the ranking, in its order. @param {StepReread} now @param {number} most @param {boolean} all */
+function placesShown(now, most, all) {
   const last = now.ranking.length;
   const from = now.start + CUT_ABOVE < most ? 0 : Math.max(Math.min(now.start - CUT_ABOVE, last - most), 0);
   const places = [];
   for (let place = from; place < last && places.length < most; place += 1) {
     const share = isKept(now, place) ? now.probs[place] : now.modelProbs[place];
-    if (log || share >= SMALLEST || place === now.start || place === now.chosenPlace) places.push(place);
+    if (all || share >= SMALLEST || place === now.start || place === now.chosenPlace) places.push(place);
     else if (place >= now.stop) break;
   }
   if (places.includes(now.chosenPlace)) return places;

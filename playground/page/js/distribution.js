@@ -49,7 +49,7 @@ export function mount(element, api) {
     if (!run?.logits || !params) return;
     head.draw(state);
     const now = rereadStep(run, params, step);
-    Object.assign(shown, { now, rows: rowsOf(now, ROWS, log) });
+    Object.assign(shown, { now, rows: rowsOf(now, ROWS, log || full) }); // any token can be forced
     axis(log);
     const lines = drawRows(holder, cut, shown.rows, { now, run, log });
     for (const line of full ? lines : [])
