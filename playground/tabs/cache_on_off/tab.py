@@ -9,7 +9,7 @@ from playground.page.jobs import QUIET
 from playground.page.lesson import Section, read_lesson
 from playground.page.lesson_card import TO_THE_TOP, lesson_card
 from playground.page.panel import panel
-from playground.page.requests import known_settings, model_of, readable_errors
+from playground.page.requests import known_settings, model_of
 from playground.tabs.cache_on_off.clinic_part import clinic_part
 from playground.tabs.cache_on_off.race_values import raced
 from playground.tabs.cache_on_off.sweep import text_of_length
@@ -44,14 +44,12 @@ def _race_part(page: Page, lessons: dict[str, Section]) -> None:
         buttons = {key: lesson_card(key, lessons[key]) for key in ("K5", "K13", "K2")}
 
     def on_course(model_name: str, controls: dict):
-        with readable_errors():
-            settings = known_settings(controls)
-            prompt = text_of_length(model_of(page.models, model_name), COURSE_PROMPT)
+        settings = known_settings(controls)
+        prompt = text_of_length(model_of(page.models, model_name), COURSE_PROMPT)
         return prompt, settings | {"max_new_tokens": COURSE_NEW}, True
 
     def on_one_token(controls: dict):
-        with readable_errors():
-            return known_settings(controls) | {"max_new_tokens": 1}
+        return known_settings(controls) | {"max_new_tokens": 1}
 
     quiet = {"queue": False, "js": TO_THE_TOP, **QUIET}
     course_inputs, course_outputs = [page.model_name, page.controls], [page.prompt, page.controls, past_stop]

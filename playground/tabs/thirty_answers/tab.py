@@ -11,7 +11,7 @@ from playground.page.jobs import QUIET
 from playground.page.lesson import Section, read_lesson
 from playground.page.lesson_card import lesson_card
 from playground.page.panel import panel
-from playground.page.requests import known_settings, model_of, readable_errors
+from playground.page.requests import known_settings, model_of
 from playground.tabs.thirty_answers.answers import NUM_ANSWERS
 from playground.tabs.thirty_answers.curve import VALUES
 from playground.tabs.thirty_answers.figures import knob_name
@@ -128,9 +128,8 @@ def _lesson_events(
 
 def _sets_the_bar(page: Page, button: gr.Button, knob: gr.Radio, second: gr.Textbox) -> Dependency:
     def on_preset(model_name: str, controls: dict):
-        with readable_errors():
-            model_name = CHAT if CHAT in page.models else model_of(page.models, model_name).name
-            return model_name, OPEN, known_settings(controls) | ALL_OFF, FACT, KNOBS[0]
+        model_name = CHAT if CHAT in page.models else model_of(page.models, model_name).name
+        return model_name, OPEN, known_settings(controls) | ALL_OFF, FACT, KNOBS[0]
 
     boxes = [page.model_name, page.prompt, page.controls, second, knob]
     return button.click(on_preset, [page.model_name, page.controls], boxes, queue=False, **QUIET)
