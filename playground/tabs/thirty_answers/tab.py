@@ -12,7 +12,7 @@ from playground.page.lesson import Section, read_lesson
 from playground.page.lesson_card import lesson_card
 from playground.page.line import Work
 from playground.page.panel import panel
-from playground.page.requests import known_settings, model_of, readable_errors
+from playground.page.requests import known_settings, model_of
 from playground.tabs.thirty_answers.answers import NUM_ANSWERS
 from playground.tabs.thirty_answers.frequency import SIZES
 from playground.tabs.thirty_answers.values import agreement_values, among_values, answer_values, curve_values
@@ -78,9 +78,8 @@ def _question(page: Page, lessons: dict[str, Section], key: str) -> None:
     button = lesson_card(key, lessons[key])
 
     def on_preset(model_name: str, controls: dict):
-        with readable_errors():
-            model_name = CHAT if CHAT in page.models else model_of(page.models, model_name).name
-            return model_name, OPEN, known_settings(controls) | ALL_OFF
+        model_name = CHAT if CHAT in page.models else model_of(page.models, model_name).name
+        return model_name, OPEN, known_settings(controls) | ALL_OFF
 
     boxes = [page.model_name, page.prompt, page.controls]
     button.click(on_preset, [page.model_name, page.controls], boxes, queue=False, **QUIET)
