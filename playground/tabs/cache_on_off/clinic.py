@@ -162,7 +162,7 @@ class _OneBehind:
 
 
 class _BehindView:
-    """A cache that tells a wrong position, and everything else as it is."""
+    """A cache that tells wrong positions, and everything else as it is."""
 
     def __init__(self, cache: KVCache) -> None:
         self._cache = cache
@@ -170,9 +170,9 @@ class _BehindView:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._cache, name)
 
-    @property
-    def position(self) -> int:
-        return max(0, self._cache.position - 1)
+    def places(self, num_new: int) -> slice:
+        start = max(0, self._cache.position - 1)
+        return slice(start, start + num_new)
 
 
 @torch.no_grad()

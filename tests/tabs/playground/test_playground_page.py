@@ -1,11 +1,13 @@
 """What a person does on the first tab, in a real browser."""
 
 import re
+import threading
 import time
+from collections.abc import Iterator
 
 import pytest
-from conftest import drawn, generate, set_new_tokens, slide
-from playwright.sync_api import Browser, Page, expect
+from conftest import PATIENCE, drawn, generate, set_new_tokens, slide
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from playground.engine.batching import Batch
 from playground.engine.generation import generate as generate_steps
@@ -13,6 +15,8 @@ from playground.engine.params import SamplingParams
 from playground.models.loading import LoadedModel
 from playground.page.controls import DEFAULTS
 from playground.page.requests import sampling_params
+from playground.tabs.thirty_answers import values as thirty_answers
+from playground.tabs.thirty_answers.answers import sampling
 
 
 def bars(page: Page) -> str:
@@ -259,38 +263,64 @@ def test_stop_ends_a_run_that_is_under_way_and_keeps_what_was_written(
     expect(page.locator(".area-distribution .bar-row").first).to_be_visible()
 
 
+class HeldAnswers:
+    """Thirty answers that keep the model until `open` is set."""
+
+    def __init__(self) -> None:
+        self.began, self.open = threading.Event(), threading.Event()
+
+    def sampling(self, *question):
+        self.began.set()
+        while not self.open.wait(0.01):
+            yield 0
+        return (yield from sampling(*question))
+
+
+@pytest.fixture
+def held_answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldAnswers]:
+    held = HeldAnswers()
+    monkeypatch.setattr(thirty_answers, "sampling", held.sampling)
+    yield held
+    held.open.set()
+
+
+@pytest.fixture
+def other_page(window: BrowserContext, page_url: str) -> Iterator[Page]:
+    """Of somebody else."""
+    page = window.new_page()
+    page.goto(page_url)
+    page.wait_for_selector(".area-tokens .token")
+    yield page
+    page.close()
+
+
 def test_stop_also_ends_a_run_that_waits_in_line(
-    chromium: Browser, page_url: str, browser_page: Page, monkeypatch: pytest.MonkeyPatch
+    held_answers: HeldAnswers, other_page: Page, browser_page: Page, monkeypatch: pytest.MonkeyPatch
 ):
-    other = chromium.new_page()
-    other.goto(page_url)
-    other.wait_for_selector("#controls input[type=range]")
-    started = slow_down(monkeypatch, seconds=0.05)
-    other.get_by_role("button", name="Generate").click()
-    expect(other.locator(".area-tokens .note")).to_contain_text("Writing")
-    browser_page.get_by_role("button", name="Generate").click()
+    slide(other_page, "temperature", 0.3)  # asks for thirty answers
+    assert held_answers.began.wait(PATIENCE / 1000)
+    started = slow_down(monkeypatch, seconds=0)
+    browser_page.locator("#generate").click()
+    expect(browser_page.locator("#run .run-words")).to_have_text("Waiting for the model: 1 in front of you.")
     browser_page.locator("#stop").click()
-    expect(other.locator(".area-tokens .note")).to_contain_text(re.compile(" m?s,"))
-    other.close()
+    expect(browser_page.locator("#generate")).not_to_have_attribute("aria-busy", "true")
+    held_answers.open.set()
     generate(browser_page, "Once upon a time")
-    assert len(started) == 2, "the run that waited stood in the same line, before this one, and never began"
+    assert len(started) == 1, "the run that waited stood in the same line, before this one, and never began"
 
 
 def test_who_waits_for_the_model_is_told_so_and_how_many_are_in_front(
-    chromium: Browser, page_url: str, browser_page: Page, monkeypatch: pytest.MonkeyPatch
+    held_answers: HeldAnswers, other_page: Page, browser_page: Page, monkeypatch: pytest.MonkeyPatch
 ):
     """With five curves before it, Generate said nothing for 47 seconds."""
-    other = chromium.new_page()
-    other.goto(page_url)
-    other.wait_for_selector("#controls input[type=range]")
+    slide(other_page, "temperature", 0.3)  # asks for thirty answers
+    assert held_answers.began.wait(PATIENCE / 1000)
     slow_down(monkeypatch, seconds=0.05)
-    other.get_by_role("button", name="Generate").click()
-    expect(other.locator(".area-tokens .note")).to_contain_text("Writing")
-    browser_page.get_by_role("button", name="Generate").click()
+    browser_page.locator("#generate").click()
     for place in (".area-tokens .note", ".area-tokens .empty-note", "#run .run-words"):
         expect(browser_page.locator(place)).to_have_text("Waiting for the model: 1 in front of you.")
     expect(browser_page.locator("#generate")).to_have_attribute("aria-busy", "true")
-    other.close()  # its run ends with it
+    other_page.close()  # its answers end with it
     expect(browser_page.locator(".area-tokens .note")).to_contain_text("Writing")
     browser_page.locator("#stop").click()
     expect(browser_page.locator(".area-tokens .note")).to_contain_text("stopped by hand")
