@@ -1,0 +1,67 @@
+"""Serving: what a server does with KV caches. How many fit, how requests share a batch, and how they share a prompt."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import gradio as gr
+from pydantic import BaseModel
+
+from playground.models.text import LoadedModel
+from playground.page.bar import Page
+from playground.page.jobs import QUIET
+from playground.page.lesson import Section, read_lesson
+from playground.page.lesson_card import lesson_card
+from playground.page.line import Work
+from playground.page.panel import panel
+from playground.page.requests import checked, model_of
+from playground.tabs.serving.memory import TABLE, cache_bytes, hugging_face_names, measured_bytes, shape_of
+from playground.words import say, told
+
+MEASURED_TOKENS = 100
+
+
+class ModelQuestion(BaseModel):
+    """Of calculator.js."""
+
+    model: str
+
+
+def serving_tab(page: Page) -> None:
+    lessons = read_lesson("serving")
+    parts = {"memory": _memory_part}
+    with gr.Tab(say("serving.tab"), id="serving"), gr.Tabs(elem_id="serving-parts", overflow_behavior="wrap"):
+        for name, part in parts.items():
+            with gr.Tab(say(f"serving.{name}.tab"), id=f"serving-{name}"):
+                part(page, lessons)
+
+
+def _memory_part(page: Page, lessons: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say('serving.memory.title')}", elem_classes="card-title")
+        calculator = panel("serving/calculator", TABLE, events=["asked"], elem_id="serving-calculator")
+    with gr.Row(elem_classes="lessons"):
+        for key in TABLE["lesson"]:
+            button = lesson_card(key, lessons[key])
+            show = f"() => document.dispatchEvent(new CustomEvent('serving-lesson', {{ detail: '{key}' }}))"
+            button.click(None, None, None, js=show, queue=False, **QUIET)
+    work = partial(measured, page.models)
+    page.jobs.on(calculator.asked, work, calculator, calculator, name="measured", asks=True, trigger_mode="multiple")
+
+
+def measured(models: Mapping[str, LoadedModel], question: Any) -> Work:
+    """For calculator.js: the tensors of a loaded model beside the formula."""
+    loaded = model_of(models, checked(ModelQuestion, question).model)
+    config = hugging_face_names(loaded.model.config)
+    tokens = min(MEASURED_TOKENS, loaded.model.config.max_positions)
+    bits = 8 * loaded.model.embedding.element_size()
+    yield None
+    facts = {
+        "model": loaded.name,
+        "tokens": tokens,
+        "bits": bits,
+        "measured": measured_bytes(loaded.model, [0] * tokens),
+        "formula": round(cache_bytes(shape_of(config), tokens, bits)),
+    }
+    agrees = "same" if facts["measured"] == facts["formula"] else "differs"
+    return {"config": config, "measured": told(f"serving.measured.{agrees}", **facts)}

@@ -1,0 +1,71 @@
+"""What a person does on the tab Serving, in a real browser."""
+
+import json
+import re
+
+from conftest import drawn
+from playwright.sync_api import Page, expect
+
+from playground.words import say
+
+SMALL_TEXT = """() => {
+  const small = [], walker = document.createTreeWalker(document.querySelector("#serving-parts"), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const [text, parent] = [walker.currentNode.textContent.trim(), walker.currentNode.parentElement];
+    const size = parseFloat(getComputedStyle(parent).fontSize);
+    if (text && size < 18 && parent.checkVisibility()) small.push(`${size} ${parent.tagName} ${text.slice(0, 40)}`);
+  }
+  return small;
+}"""
+
+
+def open_part(page: Page, part: str) -> None:
+    page.get_by_role("tab", name=say("serving.tab"), exact=True).click()
+    page.get_by_role("tab", name=say(f"serving.{part}.tab"), exact=True).click()
+
+
+def assert_fits_two_screens(page: Page) -> None:
+    page.set_viewport_size({"width": 1366, "height": 768})
+    drawn(page)
+    assert page.evaluate("document.documentElement.scrollHeight") <= 2 * 768
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1366
+    assert page.evaluate(SMALL_TEXT) == []
+
+
+def test_the_calculator_follows_boxes_sliders_lessons_and_a_pasted_file(browser_page: Page):
+    page = browser_page
+    open_part(page, "memory")
+    panel = page.locator("#serving-calculator")
+    users = panel.locator(".serving-users .key-large")
+    expect(users).to_have_text("57")
+    expect(panel.locator(".serving-user")).to_have_count(57)
+    expect(panel.locator(".serving-measured")).to_contain_text(re.compile(r"hold 204,800 bytes .* gives 204,800"))
+    assert_fits_two_screens(page)
+
+    page.locator("#serving-tokens").fill("16384")
+    expect(users).to_have_text("28")
+    slider = panel.get_by_role("slider", name="Tokens per user")
+    slider.evaluate("range => { range.value -= 8; range.dispatchEvent(new Event('input', { bubbles: true })); }")
+    expect(page.locator("#serving-tokens")).to_have_value("4096")
+    expect(users).to_have_text("114")
+    page.locator("#serving-machine").select_option("RTX 4090")
+    expect(page.locator("#serving-memory")).to_have_value("24")
+    page.locator("#serving-memory").fill("10")
+    expect(users).to_have_text("0")
+    expect(page.locator("#serving-machine")).to_have_value("own")
+
+    page.locator("#lesson-K16").click()
+    expect(users).to_have_text("7")
+    expect(panel.locator(".serving-change", has_text="Window")).to_contain_text("29 users")
+
+    page.locator("#serving-model").select_option("own")
+    expect(panel.locator(".problem")).to_have_text(say("serving.config.empty"))
+    box = page.locator("#serving-config")
+    box.fill('{"num_hidden_layers": "<img src=x onerror=alert(1)>"}')
+    expect(panel.locator(".problem")).to_contain_text("num_hidden_layers")
+    box.fill(json.dumps({"num_hidden_layers": 10, "num_attention_heads": 4, "hidden_size": 64, "num_experts": 8}))
+    expect(panel.locator(".problem")).to_have_text(say("serving.config.no_parameters"))
+    page.locator("#serving-parameters").fill("1.5")
+    expect(panel.locator(".problem")).to_be_empty()
+    expect(panel.locator(".serving-legend")).to_contain_text("weights, 2.79 GiB")
+    page.wait_for_function("location.hash.includes('serving-model=own')")
