@@ -15,7 +15,9 @@ from playground.page.lesson_card import lesson_card
 from playground.page.line import Work
 from playground.page.panel import panel
 from playground.page.requests import checked, model_of
+from playground.tabs.serving.batching_values import SLOTS, WORKLOADS, batched
 from playground.tabs.serving.memory import TABLE, cache_bytes, hugging_face_names, measured_bytes, shape_of
+from playground.tabs.serving.padding_values import PADS, padding_values
 from playground.words import say, told
 
 MEASURED_TOKENS = 100
@@ -29,7 +31,7 @@ class ModelQuestion(BaseModel):
 
 def serving_tab(page: Page) -> None:
     lessons = read_lesson("serving")
-    parts = {"memory": _memory_part}
+    parts = {"memory": _memory_part, "batching": _batching_part, "padding": _padding_part}
     with gr.Tab(say("serving.tab"), id="serving"), gr.Tabs(elem_id="serving-parts", overflow_behavior="wrap"):
         for name, part in parts.items():
             with gr.Tab(say(f"serving.{name}.tab"), id=f"serving-{name}"):
@@ -47,6 +49,35 @@ def _memory_part(page: Page, lessons: dict[str, Section]) -> None:
             button.click(None, None, None, js=show, queue=False, **QUIET)
     work = partial(measured, page.models)
     page.jobs.on(calculator.asked, work, calculator, calculator, name="measured", asks=True, trigger_mode="multiple")
+
+
+def _batching_part(page: Page, lessons: dict[str, Section]) -> None:
+    given = {"workloads": WORKLOADS, "slots": SLOTS}
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say('serving.batching.title')}", elem_classes="card-title")
+        batching = panel("serving/batching", given, events=["asked"], elem_id="serving-schedules")
+    with gr.Row(elem_classes="lessons"):
+        _choosing(lesson_card("equal", lessons["equal"]), "batching-workload", "equal")
+    options = {"name": "batching", "long": True, "asks": True, "trigger_mode": "multiple"}
+    page.jobs.on(batching.asked, partial(batched, page.models), batching, batching, **options)
+
+
+def _padding_part(page: Page, lessons: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say('serving.padding.title')}", elem_classes="card-title")
+        padding = panel("serving/padding", {"pads": PADS}, events=["asked"], elem_id="serving-padded")
+    with gr.Row(elem_classes="lessons"):
+        lesson_card("K14", lessons["K14"])
+    options = {"name": "padding", "long": True, "asks": True, "trigger_mode": "multiple"}
+    page.jobs.on(padding.asked, partial(padding_values, page.models), padding, padding, **options)
+
+
+def _choosing(button: gr.Button, box: str, value: str) -> None:
+    """The button chooses a value in a panel's box, as a hand would."""
+    chosen = f"Object.assign(document.getElementById('{box}'), {{ value: '{value}' }})"
+    button.click(
+        None, js=f"() => {chosen}.dispatchEvent(new Event('input', {{ bubbles: true }}))", queue=False, **QUIET
+    )
 
 
 def measured(models: Mapping[str, LoadedModel], question: Any) -> Work:

@@ -69,3 +69,38 @@ def test_the_calculator_follows_boxes_sliders_lessons_and_a_pasted_file(browser_
     expect(panel.locator(".problem")).to_be_empty()
     expect(panel.locator(".serving-legend")).to_contain_text("weights, 2.79 GiB")
     page.wait_for_function("location.hash.includes('serving-model=own')")
+
+
+def test_both_ways_of_batching_are_drawn_and_equal_lengths_gain_nothing(browser_page: Page):
+    page = browser_page
+    open_part(page, "batching")
+    panel = page.locator("#serving-schedules")
+    number, pictures = panel.locator(".serving-users"), panel.locator(".schedule svg")
+    expect(number.locator(".key-large")).to_have_text(re.compile(r"^(1\.[1-9]|[2-4]\.\d) ×$"))
+    expect(pictures.nth(0).locator(".schedule-decode")).to_have_count(16)
+    expect(pictures.nth(1)).to_have_attribute("aria-label", re.compile("steps"))
+    expect(panel).to_contain_text("16 of 16 answers are the same in both")
+    assert_fits_two_screens(page)
+    waited = panel.locator(".schedule-idle:not([width='0'])")
+    assert waited.count() > 0
+    page.get_by_role("button", name=say("serving.lesson.equal.button")).click()
+    expect(number).to_contain_text("1.0 ×")
+    expect(number).to_contain_text("96 instead of 96")
+    expect(waited).to_have_count(0)
+    page.locator("#batching-slots").select_option("16")
+    expect(number).to_contain_text("24 instead of 24")
+
+
+def test_padding_is_told_or_not_and_follows_the_prompt(browser_page: Page):
+    page = browser_page
+    page.get_by_label("Model", exact=True).click()
+    page.get_by_role("option", name="minimind-chat").click()
+    page.get_by_label("Prompt", exact=True).fill("What is the capital of France?")
+    open_part(page, "padding")
+    boxes = page.locator(".padding-box")
+    expect(page.locator(".padding-alone")).to_contain_text("The capital of France is Paris.")
+    verdicts = ["wrong|lucky", "right", "right", "wrong|lucky", "wrong|lucky", "right"]
+    for place, verdict in enumerate(verdicts):
+        expect(boxes.nth(place)).to_have_attribute("data-verdict", re.compile(verdict))
+    expect(page.locator("#serving-padded .serving-change")).to_have_count(4)
+    assert_fits_two_screens(page)
