@@ -18,6 +18,7 @@ from playground.page.requests import checked, model_of
 from playground.tabs.serving.batching_values import SLOTS, WORKLOADS, batched
 from playground.tabs.serving.memory import TABLE, cache_bytes, hugging_face_names, measured_bytes, shape_of
 from playground.tabs.serving.padding_values import PADS, padding_values
+from playground.tabs.serving.prefix_values import ORDERS, prefix_values
 from playground.words import say, told
 
 MEASURED_TOKENS = 100
@@ -31,7 +32,7 @@ class ModelQuestion(BaseModel):
 
 def serving_tab(page: Page) -> None:
     lessons = read_lesson("serving")
-    parts = {"memory": _memory_part, "batching": _batching_part, "padding": _padding_part}
+    parts = {"memory": _memory_part, "batching": _batching_part, "padding": _padding_part, "prefix": _prefix_part}
     with gr.Tab(say("serving.tab"), id="serving"), gr.Tabs(elem_id="serving-parts", overflow_behavior="wrap"):
         for name, part in parts.items():
             with gr.Tab(say(f"serving.{name}.tab"), id=f"serving-{name}"):
@@ -70,6 +71,16 @@ def _padding_part(page: Page, lessons: dict[str, Section]) -> None:
         lesson_card("K14", lessons["K14"])
     options = {"name": "padding", "long": True, "asks": True, "trigger_mode": "multiple"}
     page.jobs.on(padding.asked, partial(padding_values, page.models), padding, padding, **options)
+
+
+def _prefix_part(page: Page, lessons: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say('serving.prefix.title')}", elem_classes="card-title")
+        prefix = panel("serving/prefix", {"orders": ORDERS}, events=["asked"], elem_id="serving-prefixes")
+    with gr.Row(elem_classes="lessons"):
+        _choosing(lesson_card("K15", lessons["K15"]), "prefix-order", "time")
+    options = {"name": "prefix", "long": True, "asks": True, "trigger_mode": "multiple"}
+    page.jobs.on(prefix.asked, partial(prefix_values, page.models), prefix, prefix, **options)
 
 
 def _choosing(button: gr.Button, box: str, value: str) -> None:

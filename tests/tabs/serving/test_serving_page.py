@@ -104,3 +104,26 @@ def test_padding_is_told_or_not_and_follows_the_prompt(browser_page: Page):
         expect(boxes.nth(place)).to_have_attribute("data-verdict", re.compile(verdict))
     expect(page.locator("#serving-padded .serving-change")).to_have_count(4)
     assert_fits_two_screens(page)
+
+
+def test_a_shared_prompt_is_found_in_whole_blocks(browser_page: Page):
+    page = browser_page
+    open_part(page, "prefix")
+    panel = page.locator("#serving-prefixes")
+    share = panel.locator(".serving-users .key-large")
+    measured = panel.locator(".prefix-measured:not(.is-stale)")
+    expect(measured).to_contain_text("with blocks of 16")
+    computed = panel.locator(".key-block").nth(1).locator(".key-large")
+    assert f": {computed.text_content()} of " in measured.text_content(), "what was fed is what was counted"
+    expect(panel.locator(".serving-change")).to_have_count(2)
+    assert_fits_two_screens(page)
+    size = panel.get_by_role("slider")
+    size.evaluate("range => { range.value = 128; range.dispatchEvent(new Event('input', { bubbles: true })); }")
+    expect(share).to_have_text("0 %")
+    expect(measured).to_contain_text("with blocks of 128")
+    page.locator("#prefix-block").fill("16")
+    expect(share).not_to_have_text("0 %")
+    page.get_by_role("button", name=say("serving.lesson.K15.button")).click()
+    expect(share).to_have_text("0 %")
+    expect(panel.locator(".prefix-found")).to_have_count(0)
+    page.wait_for_function("location.hash.includes('prefix-order=time')")
