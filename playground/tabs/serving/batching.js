@@ -143,7 +143,11 @@ function drawResult(view, result, width) {
 function drawNumbers(holder, { ways, time_ratio: [low, high] }) {
   const [fixed, continuous] = ways;
   const shown = [
-    ["steps", `${decimals(stepRatio(ways), 1)} ×`, { static: fixed.steps, continuous: continuous.steps }],
+    [
+      fixed.steps === continuous.steps ? "same_steps" : "steps",
+      `${decimals(stepRatio(ways), 1)} ×`,
+      { static: fixed.steps, continuous: continuous.steps },
+    ],
     ["use", percent(continuous.use), { static: fixed.use }],
     ["time", `${decimals(low, 1)}–${decimals(high, 1)} ×`, {}],
   ];

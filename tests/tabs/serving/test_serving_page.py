@@ -85,10 +85,10 @@ def test_both_ways_of_batching_are_drawn_and_equal_lengths_gain_nothing(browser_
     assert waited.count() > 0
     page.get_by_role("button", name=say("serving.lesson.equal.button")).click()
     expect(number).to_contain_text("1.0 ×")
-    expect(number).to_contain_text("96 instead of 96")
+    expect(number).to_contain_text("96 in both")
     expect(waited).to_have_count(0)
     page.locator("#batching-slots").select_option("16")
-    expect(number).to_contain_text("24 instead of 24")
+    expect(number).to_contain_text("24 in both")
 
 
 def test_padding_is_told_or_not_and_follows_the_prompt(browser_page: Page):
