@@ -83,6 +83,6 @@ def against_generate_batch(loaded: LoadedModel, theirs: transformers.PreTrainedM
         processor_time(lambda: continuous(loaded, asked)),
         processor_time(peer),
         Goal(0.77, remark="at most 1.3 times its time"),
-        f"answers of {min(lengths)} to {max(lengths)} tokens, ending by themselves, greedy, same tokens, float32, 1 thread",
+        f"answers of {min(lengths)} to {max(lengths)} tokens, as they end, greedy, same tokens, float32, 1 thread",
         rounds=5,
     )

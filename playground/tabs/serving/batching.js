@@ -7,6 +7,7 @@ import { node, pool, say, set, svg } from "../../page/js/svg.js";
 import { cellOf, fill } from "../../page/js/table.js";
 import * as words from "../../page/js/words.js";
 import { choices } from "./choices.js";
+import { keyNumbers } from "./rows.js";
 
 /**
  * One request: the steps of its first token, after its last, and when its slot was free again.
@@ -23,7 +24,9 @@ import { choices } from "./choices.js";
  * @property {string} machine
  */
 
-const ROW = 15;
+const ROW = 13;
+const NARROW = 700; // pixels: both pictures side by side need more
+const GAP = 28;
 const EDGE = { left: 40, right: 14, top: 4, bottom: 28 };
 
 /** How many times more steps the static batch takes. @param {Way[]} ways */
@@ -105,11 +108,12 @@ export function mount(element, api) {
 function build(element) {
   const result = node("div.serving-result", {}, element);
   const numbers = node("div.key-numbers", {}, result);
+  const pair = node("div.schedules", {}, result);
   const charts = ["static", "continuous"].map((way) => {
-    const figure = node("figure.schedule", {}, result);
+    const figure = node("figure.schedule", {}, pair);
     const head = node("figcaption.schedule-head", {}, figure);
     node("h3", {}, head, words.say(`serving.way.${way}`));
-    const facts = node("span.note", {}, head);
+    const facts = node("span.note.serving-small-print", {}, head);
     const picture = svg("svg", { role: "img" }, figure);
     return { facts, picture, rows: svg("g", {}, picture), columns: svg("g", {}, picture) };
   });
@@ -119,8 +123,8 @@ function build(element) {
     node("span.serving-key", { "data-part": part }, entry);
     node("span", {}, entry, words.say(`serving.schedule.${part}`));
   }
-  const conditions = node("p.note", {}, result);
-  const more = node("details.serving-more", {}, result);
+  const conditions = node("p.note.serving-small-print", {}, result);
+  const more = node("details.serving-more.serving-small-print", {}, result);
   node("summary", {}, more, words.say("serving.schedule.numbers"));
   const table = node("table.fact-table", {}, node("div.serving-scroll", { tabindex: 0 }, more));
   return { numbers, charts, conditions, table };
@@ -129,10 +133,11 @@ function build(element) {
 /** @param {ReturnType<typeof build>} view @param {Result} result @param {number} width */
 function drawResult(view, result, width) {
   const { ways } = result;
+  const each = width < NARROW ? width : (width - GAP) / 2;
   const longest = Math.max(...ways.map(({ steps }) => steps));
   drawNumbers(view.numbers, result);
   ways.forEach((way, place) => {
-    drawSchedule(view.charts[place], way, { width, longest });
+    drawSchedule(view.charts[place], way, { width: each, longest });
   });
   const facts = { machine: result.machine, repeats: result.repeats, same: result.same, count: ways[0].served.length };
   say(view.conditions, words.say("serving.schedule.conditions", facts));
@@ -142,25 +147,13 @@ function drawResult(view, result, width) {
 /** @param {Element} holder @param {Result} result */
 function drawNumbers(holder, { ways, time_ratio: [low, high] }) {
   const [fixed, continuous] = ways;
-  const shown = [
-    [
-      fixed.steps === continuous.steps ? "same_steps" : "steps",
-      `${decimals(stepRatio(ways), 1)} ×`,
-      { static: fixed.steps, continuous: continuous.steps },
-    ],
-    ["use", percent(continuous.use), { static: fixed.use }],
-    ["time", `${decimals(low, 1)}–${decimals(high, 1)} ×`, {}],
-  ];
-  const blocks = pool(holder, shown.length, (place) => {
-    const block = node(place ? "div.key-block" : "div.key-block.serving-users");
-    node("div.key-large", {}, block);
-    node("div.note", {}, block);
-    return block;
-  });
-  shown.forEach(([name, large, facts], place) => {
-    say(blocks[place].children[0], String(large));
-    say(blocks[place].children[1], words.say(`serving.batching.${name}`, /** @type {any} */ (facts)));
-  });
+  const isSame = fixed.steps === continuous.steps;
+  const facts = { static: fixed.steps, continuous: continuous.steps };
+  keyNumbers(holder, [
+    [`${decimals(stepRatio(ways), 1)} ×`, words.say(`serving.batching.${isSame ? "same_steps" : "steps"}`, facts)],
+    [percent(continuous.use), words.say("serving.batching.use", { static: fixed.use })],
+    [`${decimals(low, 1)}–${decimals(high, 1)} ×`, words.say("serving.batching.time")],
+  ]);
 }
 
 /** @param {{ facts: Element, picture: Element, rows: Element, columns: Element }} chart @param {Way} way @param {{ width: number, longest: number }} size */
@@ -188,7 +181,7 @@ function drawSchedule({ facts, picture, rows, columns }, way, { width, longest }
       set(rect, {
         x: x(from),
         width: Math.max(0, x(to) - x(from) - 0.5),
-        y: top + (thin ? 6 : 1),
+        y: top + (thin ? 5 : 1),
         height: thin ? 2 : ROW - 2,
       });
     bar(waiting, 0, each.first, true);
@@ -199,7 +192,7 @@ function drawSchedule({ facts, picture, rows, columns }, way, { width, longest }
     say(name, place % 3 ? "" : count(place + 1));
     say(title, words.say("serving.schedule.request", { ...each, number: place + 1, idle: each.held - each.end }));
   });
-  const marks = [...stepMarks(longest, 10), longest];
+  const marks = [...stepMarks(longest, 6), longest];
   if (marks.length > 2 && x(longest) - x(marks[marks.length - 2]) < 50) marks.splice(-2, 1);
   drawColumns(columns, marks, { x, y: bottom + 20, word: (step) => count(step) });
 }

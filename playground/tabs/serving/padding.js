@@ -1,8 +1,8 @@
-// What padding does to an answer: left and right, with and without a word to the model; and to memory.
+// What padding does to an answer: on the left and right, with and without a word to the model.
 
 import { asker } from "../../page/js/jobs.js";
 import { small } from "../../page/js/numbers.js";
-import { node, pool, say, set } from "../../page/js/svg.js";
+import { node, say, set } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
 import { choices } from "./choices.js";
 
@@ -10,7 +10,6 @@ import { choices } from "./choices.js";
 
 const TOLD = ["nothing", "mask", "positions"];
 const SIDES = ["left", "right"];
-const RESERVED = ["context", "padded", "blocks", "filled"];
 const REST_MS = 600; // without a letter typed
 
 /** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
@@ -41,7 +40,6 @@ export function mount(element, api) {
     reads: ["bar"],
     update(given) {
       if (given?.boxes) drawBoxes(view, given);
-      if (given?.reserved) drawReserved(view.reserved, given);
       asking.take(given);
     },
     draw({ bar: now }) {
@@ -63,16 +61,15 @@ function build(element) {
   for (const told of TOLD) node("h3", {}, grid, words.say(`serving.padding.told.${told}`));
   const boxes = SIDES.flatMap((side) => {
     node("h3", {}, grid, words.say(`serving.padding.side.${side}`));
-    return TOLD.map(() => {
+    return TOLD.map((told) => {
       const box = node("div.padding-box", {}, grid);
       for (const part of ["verdict", "text", "numbers"]) node(/** @type {any} */ (`p.padding-${part}`), {}, box);
+      node("p.padding-told", {}, box, words.say(`serving.padding.told.${told}`)); // where there is no room for columns
       return box;
     });
   });
-  node("p.note", {}, result, words.say("serving.padding.about"));
-  node("h3.serving-heading", {}, result, words.say("serving.reserved.title"));
-  node("p.note", {}, result, words.say("serving.reserved.about"));
-  return { alone, boxes, reserved: node("div", {}, result) };
+  node("p.note.serving-small-print", {}, result, words.say("serving.padding.about"));
+  return { alone, boxes };
 }
 
 /** @param {ReturnType<typeof build>} view @param {{ alone: string, pads: number, boxes: Box[] }} given */
@@ -86,29 +83,5 @@ function drawBoxes(view, { alone, boxes }) {
     say(answer, text);
     const facts = { first: small(first), later: later === null ? "–" : small(later) };
     say(numbers, words.say("serving.padding.numbers", facts));
-  });
-}
-
-/** A bar for what each way of keeping room sets aside, the part that holds tokens in it.
- * @param {Element} holder @param {{ reserved: Record<string, number>, bytes_a_token: number }} given */
-function drawReserved(holder, { reserved, bytes_a_token: each }) {
-  const most = reserved.padded;
-  const lines = pool(holder, RESERVED.length, () => {
-    const line = node("div.serving-change.is-wide");
-    for (const part of ["label", "lane", "text"]) node(/** @type {any} */ (`div.serving-${part}`), {}, line);
-    node("div.serving-fill", { "data-kind": "room" }, line.children[1]);
-    node("div.serving-fill", { "data-kind": "kept" }, line.children[1]);
-    return line;
-  });
-  RESERVED.forEach((name, place) => {
-    const [label, lane, text] = lines[place].children;
-    const [room, filled] = /** @type {HTMLCollectionOf<HTMLElement>} */ (lane.children);
-    const share = reserved.filled / reserved[name];
-    room.style.width = `${Math.min(100, (100 * reserved[name]) / most)}%`;
-    room.classList.toggle("is-longer", reserved[name] > most);
-    filled.style.width = `${(100 * reserved.filled) / most}%`;
-    say(label, words.say(`serving.reserved.${name}`));
-    const facts = { places: reserved[name], bytes: reserved[name] * each, share };
-    say(text, words.say("serving.reserved.text", facts));
   });
 }

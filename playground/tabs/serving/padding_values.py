@@ -1,4 +1,4 @@
-"""What padding.js is given: six ways of padding the prompt of the bar, and what sixteen requests set aside."""
+"""Six ways of padding the prompt of the bar, for padding.js, and what sixteen requests set aside, for reserved.js."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -26,7 +26,7 @@ class PaddingQuestion(BaseModel):
 
 
 def padding_values(models: Mapping[str, LoadedModel], question: Any) -> Work:
-    """The boxes, then with them the room that is set aside."""
+    """The boxes for padding.js, then for reserved.js the room that is set aside."""
     asked = checked(PaddingQuestion, question)
     loaded = model_of(models, asked.model)
     prompt_ids = prompt_ids_of(loaded, asked.prompt)
@@ -39,7 +39,7 @@ def padding_values(models: Mapping[str, LoadedModel], question: Any) -> Work:
         "alone": _text(loaded, alone),
         "boxes": [_box(loaded, each, alone, rounding) for each in found],
     }
-    yield boxes
+    yield boxes, None
     steps = serve(loaded.model, workload(loaded, "ends"), NUM_REQUESTS, CONTINUOUS)
     while True:
         try:
@@ -49,7 +49,7 @@ def padding_values(models: Mapping[str, LoadedModel], question: Any) -> Work:
             served = end.value.served
             break
     places = reserved_places(served, BLOCK, loaded.model.config.max_positions)
-    return boxes | {"reserved": places, "bytes_a_token": served[0].bytes_a_token}
+    return boxes, {"places": places, "bytes_a_token": served[0].bytes_a_token}
 
 
 def _box(loaded: LoadedModel, each: Padded, alone: tuple[int, ...], rounding: float) -> dict:

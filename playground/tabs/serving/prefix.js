@@ -6,6 +6,7 @@ import { count, percent } from "../../page/js/numbers.js";
 import { node, pool, say, set, svg } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
 import { choices } from "./choices.js";
+import { barRows, keyNumbers } from "./rows.js";
 
 /**
  * @typedef {object} Given  of prefix_values
@@ -171,9 +172,10 @@ function build(element) {
     node("span.serving-key", { "data-part": part }, entry);
     node("span", {}, entry, words.say(`serving.prefix.${part}`));
   }
-  const measured = node("p.note.prefix-measured", {}, element);
-  node("h3.serving-heading", {}, element, words.say("serving.prefix.answers.title"));
-  const answers = node("div", {}, element);
+  const measured = node("p.note.prefix-measured.serving-small-print", {}, element);
+  const below = node("section.serving-small-print", {}, element);
+  node("h3.serving-heading", {}, below, words.say("serving.prefix.answers.title"));
+  const answers = node("div.is-wide", {}, below);
   return { numbers, picture, rows, columns, common, measured, answers };
 }
 
@@ -244,41 +246,24 @@ function drawBlocks(cells, { length, found, block, top, x }) {
 
 /** @param {Element} holder @param {{ found: number, all: number, computed: number, blocks: number, alone: number, bytes: number }} facts */
 function drawNumbers(holder, facts) {
-  const shown = [
-    ["share", percent(facts.found / facts.all)],
-    ["tokens", count(facts.computed)],
-    ["blocks", count(facts.blocks)],
-  ];
-  const blocks = pool(holder, shown.length, (place) => {
-    const made = node(place ? "div.key-block" : "div.key-block.serving-users");
-    node("div.key-large", {}, made);
-    node("div.note", {}, made);
-    return made;
-  });
-  shown.forEach(([name, large], place) => {
-    say(blocks[place].children[0], large);
-    say(blocks[place].children[1], words.say(`serving.prefix.number.${name}`, facts));
-  });
+  keyNumbers(holder, [
+    [percent(facts.found / facts.all), words.say("serving.prefix.number.share")],
+    [count(facts.computed), words.say("serving.prefix.number.tokens", facts)],
+    [count(facts.blocks), words.say("serving.prefix.number.blocks", facts)],
+  ]);
 }
 
 /** Two bars: the prompt thirty times, and once. @param {Element} holder @param {{ prompt: number, tokens: number[] }} answers @param {{ block: number, each: number }} sizes */
 function drawAnswers(holder, { prompt, tokens }, { block, each }) {
   const room = answersRoom(prompt, tokens, block);
-  const lines = pool(holder, 2, () => {
-    const line = node("div.serving-change.is-wide");
-    for (const part of ["label", "lane", "text"]) node(/** @type {any} */ (`div.serving-${part}`), {}, line);
-    node("div.serving-fill", {}, line.children[1]);
-    return line;
-  });
-  for (const [place, [name, blocks, computed]] of /** @type {[string, number, number][]} */ ([
-    ["alone", room.alone_blocks, room.alone_tokens],
-    ["shared", room.shared_blocks, room.shared_tokens],
-  ]).entries()) {
-    const [label, lane, text] = lines[place].children;
-    const bar = /** @type {HTMLElement} */ (lane.firstElementChild);
-    bar.style.width = `${(100 * blocks) / room.alone_blocks}%`;
-    set(bar, { "data-kind": place ? "kept" : "ghost" });
-    say(label, words.say(`serving.prefix.answers.${name}`, { count: tokens.length, prompt }));
-    say(text, words.say("serving.prefix.answers.text", { blocks, bytes: blocks * block * each, computed }));
-  }
+  const ways = /** @type {const} */ ([
+    ["alone", "ghost", room.alone_blocks, room.alone_tokens],
+    ["shared", "kept", room.shared_blocks, room.shared_tokens],
+  ]);
+  const rows = ways.map(([name, kind, blocks, computed]) => ({
+    label: words.say(`serving.prefix.answers.${name}`, { count: tokens.length, prompt }),
+    text: words.say("serving.prefix.answers.text", { blocks, bytes: blocks * block * each, computed }),
+    bars: [{ kind, share: blocks / room.alone_blocks }],
+  }));
+  barRows(holder, rows);
 }

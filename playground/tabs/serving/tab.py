@@ -43,6 +43,11 @@ def _memory_part(page: Page, lessons: dict[str, Section]) -> None:
     with gr.Column(elem_classes="card"):
         gr.Markdown(f"## {say('serving.memory.title')}", elem_classes="card-title")
         calculator = panel("serving/calculator", TABLE, events=["asked"], elem_id="serving-calculator")
+    with gr.Row(elem_classes="serving-pair"):
+        for name in ("changes", "mistakes"):
+            with gr.Column(elem_classes="card", min_width=320):
+                _title(name)
+                panel(f"serving/{name}", elem_id=f"serving-{name}")
     with gr.Row(elem_classes="lessons"):
         for key in TABLE["lesson"]:
             button = lesson_card(key, lessons[key])
@@ -67,10 +72,13 @@ def _padding_part(page: Page, lessons: dict[str, Section]) -> None:
     with gr.Column(elem_classes="card"):
         gr.Markdown(f"## {say('serving.padding.title')}", elem_classes="card-title")
         padding = panel("serving/padding", {"pads": PADS}, events=["asked"], elem_id="serving-padded")
+    with gr.Column(elem_classes="card"):
+        _title("reserved")
+        reserved = panel("serving/reserved", elem_id="serving-reserved", elem_classes=["is-wide"])
     with gr.Row(elem_classes="lessons"):
         lesson_card("K14", lessons["K14"])
     options = {"name": "padding", "long": True, "asks": True, "trigger_mode": "multiple"}
-    page.jobs.on(padding.asked, partial(padding_values, page.models), padding, padding, **options)
+    page.jobs.on(padding.asked, partial(padding_values, page.models), padding, [padding, reserved], **options)
 
 
 def _prefix_part(page: Page, lessons: dict[str, Section]) -> None:
@@ -81,6 +89,11 @@ def _prefix_part(page: Page, lessons: dict[str, Section]) -> None:
         _choosing(lesson_card("K15", lessons["K15"]), "prefix-order", "time")
     options = {"name": "prefix", "long": True, "asks": True, "trigger_mode": "multiple"}
     page.jobs.on(prefix.asked, partial(prefix_values, page.models), prefix, prefix, **options)
+
+
+def _title(name: str) -> None:
+    text = f"## {say(f'serving.{name}.title')}\n{say(f'serving.{name}.about')}"
+    gr.Markdown(text, elem_classes="card-title")
 
 
 def _choosing(button: gr.Button, box: str, value: str) -> None:

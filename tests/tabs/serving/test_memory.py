@@ -244,7 +244,7 @@ def test_lesson_k10_grouped_heads_serve_four_times_as_many():
 
 
 def test_lesson_k16_eight_bits_double_and_a_window_quadruples():
-    model, setup = lesson_setup("K16")
+    model, setup = lesson_setup("K16_servers")
     users = {name: plan(*changed).users for name, *changed in changes(shape_of(model), setup)}
     assert (users["now"], users["bits_8"], users["window"]) == (7, 14, 29)
     assert window_for(setup.tokens) == 4096

@@ -64,10 +64,11 @@ def test_room_is_counted_place_by_place():
 
 def test_the_page_is_given_six_boxes_then_the_room(chat: LoadedModel):
     asked = {"model": chat.name, "prompt": "What is the capital of France?", "pads": 24}
-    value = at_once(padding_values({chat.name: chat}, asked))
+    value, reserved = at_once(padding_values({chat.name: chat}, asked))
+    places = reserved["places"]
     assert [box["verdict"] == "right" for box in value["boxes"]] == [False, True, True, False, False, True]
     assert value["alone"].strip() == "The capital of France is Paris."
-    assert value["reserved"]["filled"] < value["reserved"]["blocks"] < value["reserved"]["padded"]
-    assert value["bytes_a_token"] == 2048
+    assert places["filled"] < places["blocks"] < places["padded"] < places["context"]
+    assert reserved["bytes_a_token"] == 2048
     with pytest.raises(ValueError, match="Pads"):
         next(padding_values({chat.name: chat}, asked | {"pads": 3}))

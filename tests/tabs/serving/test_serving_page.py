@@ -36,7 +36,7 @@ def test_the_calculator_follows_boxes_sliders_lessons_and_a_pasted_file(browser_
     page = browser_page
     open_part(page, "memory")
     panel = page.locator("#serving-calculator")
-    users = panel.locator(".serving-users .key-large")
+    users = panel.locator(".serving-first .key-large")
     expect(users).to_have_text("57")
     expect(panel.locator(".serving-user")).to_have_count(57)
     expect(panel.locator(".serving-measured")).to_contain_text(re.compile(r"hold 204,800 bytes .* gives 204,800"))
@@ -44,7 +44,7 @@ def test_the_calculator_follows_boxes_sliders_lessons_and_a_pasted_file(browser_
 
     page.locator("#serving-tokens").fill("16384")
     expect(users).to_have_text("28")
-    slider = panel.get_by_role("slider", name="Tokens per user")
+    slider = panel.get_by_role("slider", name="Tokens each")
     slider.evaluate("range => { range.value -= 8; range.dispatchEvent(new Event('input', { bubbles: true })); }")
     expect(page.locator("#serving-tokens")).to_have_value("4096")
     expect(users).to_have_text("114")
@@ -54,9 +54,9 @@ def test_the_calculator_follows_boxes_sliders_lessons_and_a_pasted_file(browser_
     expect(users).to_have_text("0")
     expect(page.locator("#serving-machine")).to_have_value("own")
 
-    page.locator("#lesson-K16").click()
+    page.locator("#lesson-K16_servers").click()
     expect(users).to_have_text("7")
-    expect(panel.locator(".serving-change", has_text="Window")).to_contain_text("29 users")
+    expect(page.locator("#serving-changes .serving-row", has_text="Window")).to_contain_text("29 users")
 
     page.locator("#serving-model").select_option("own")
     expect(panel.locator(".problem")).to_have_text(say("serving.config.empty"))
@@ -75,7 +75,7 @@ def test_both_ways_of_batching_are_drawn_and_equal_lengths_gain_nothing(browser_
     page = browser_page
     open_part(page, "batching")
     panel = page.locator("#serving-schedules")
-    number, pictures = panel.locator(".serving-users"), panel.locator(".schedule svg")
+    number, pictures = panel.locator(".serving-first"), panel.locator(".schedule svg")
     expect(number.locator(".key-large")).to_have_text(re.compile(r"^(1\.[1-9]|[2-4]\.\d) ×$"))
     expect(pictures.nth(0).locator(".schedule-decode")).to_have_count(16)
     expect(pictures.nth(1)).to_have_attribute("aria-label", re.compile("steps"))
@@ -102,7 +102,7 @@ def test_padding_is_told_or_not_and_follows_the_prompt(browser_page: Page):
     verdicts = ["wrong|lucky", "right", "right", "wrong|lucky", "wrong|lucky", "right"]
     for place, verdict in enumerate(verdicts):
         expect(boxes.nth(place)).to_have_attribute("data-verdict", re.compile(verdict))
-    expect(page.locator("#serving-padded .serving-change")).to_have_count(4)
+    expect(page.locator("#serving-reserved .serving-row")).to_have_count(4)
     assert_fits_two_screens(page)
 
 
@@ -110,12 +110,12 @@ def test_a_shared_prompt_is_found_in_whole_blocks(browser_page: Page):
     page = browser_page
     open_part(page, "prefix")
     panel = page.locator("#serving-prefixes")
-    share = panel.locator(".serving-users .key-large")
+    share = panel.locator(".serving-first .key-large")
     measured = panel.locator(".prefix-measured:not(.is-stale)")
     expect(measured).to_contain_text("with blocks of 16")
     computed = panel.locator(".key-block").nth(1).locator(".key-large")
     assert f": {computed.text_content()} of " in measured.text_content(), "what was fed is what was counted"
-    expect(panel.locator(".serving-change")).to_have_count(2)
+    expect(panel.locator(".serving-row")).to_have_count(2)
     assert_fits_two_screens(page)
     size = panel.get_by_role("slider")
     size.evaluate("range => { range.value = 128; range.dispatchEvent(new Event('input', { bubbles: true })); }")
