@@ -62,9 +62,11 @@ class Job:
     name: str = ""  # what it does: a visitor's newer job of that name takes the older one's place
     long: bool = False
     joins: bool = False  # goes on together with others that do
+    asks: bool = False  # a picture asked, nobody pressed: it gives way to what the visitor asks for next
     turn: int = 0  # of those: when it had its last step
     state: str = QUEUED
     stopping: bool = False  # Stop was pressed, or nobody listens any more
+    gave_way: bool = False
     knows: bool = False  # the work has been told so
     progress: Progress | None = None
     problem: str = ""
@@ -89,7 +91,14 @@ class Line:
         self._turns = 0  # steps of jobs that go on together
 
     async def told(
-        self, work: Work, visitor: str, number: int, name: str = "", long: bool = False, joins: bool = False
+        self,
+        work: Work,
+        visitor: str,
+        number: int,
+        name: str = "",
+        long: bool = False,
+        joins: bool = False,
+        asks: bool = False,
     ) -> AsyncIterator[tuple[dict, Any]]:
         """(job, payload) as it goes, the payload None where there is none. Closing this iterator ends the job.
 
@@ -101,7 +110,7 @@ class Line:
             with suppress(RuntimeError):  # the server was closed
                 loop.call_soon_threadsafe(news.set)
 
-        job = Job(work, visitor, number, name, long, joins, wake=wake)
+        job = Job(work, visitor, number, name, long, joins, asks, wake=wake)
         self.enter(job)
         beat, before, spoke_at = 0, None, loop.time()
         try:
@@ -146,12 +155,20 @@ class Line:
     def enter(self, job: Job) -> None:
         with self._changed:
             of_visitor = [each for each in self._jobs if each.visitor == job.visitor and not each.stopping]
-            for older in [each for each in of_visitor if job.name and each.name == job.name]:
+            alike = [each for each in of_visitor if job.name and each.name == job.name]
+            is_late = any(each.number > job.number > 0 for each in alike)  # requests may cross on their way
+            for older in [] if is_late else alike:
                 of_visitor.remove(older)
                 self._stop(older)
-            if any(job.number <= self._stops.get((job.visitor, name), -1) for name in ("", job.name)):
+            rivals = [each for each in of_visitor if each.long == job.long]
+            oldest_picture = next((each for each in rivals if each.asks), None)
+            if len(rivals) >= PLACES and oldest_picture:
+                rivals.remove(oldest_picture)
+                oldest_picture.gave_way = True
+                self._stop(oldest_picture)
+            if is_late or any(job.number <= self._stops.get((job.visitor, name), -1) for name in ("", job.name)):
                 job.state = STOPPED
-            elif sum(each.long == job.long for each in of_visitor) >= PLACES:
+            elif len(rivals) >= PLACES:
                 job.state, job.problem = FAILED, say("page.line.too_many")
             elif len(self._jobs) >= MOST_JOBS:
                 job.state, job.problem = FAILED, say("page.line.full")
@@ -197,6 +214,8 @@ class Line:
             said["progress"] = {"done": job.progress.done, "of": job.progress.of}
         if job.state == FAILED:
             said["problem"] = job.problem
+        if job.state == STOPPED and job.gave_way:
+            said["gave_way"] = True
         return said
 
     def _ahead(self, job: Job) -> int:

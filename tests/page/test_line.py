@@ -398,6 +398,21 @@ def test_one_visitor_has_two_places_and_others_are_served():
     assert news[-1][0]["state"] == "done"
 
 
+def test_what_a_picture_asked_for_gives_way_to_what_the_visitor_asks_for_next():
+    """A lecturer who turned the pages was told to wait for pictures that were no longer in sight."""
+    line, gate = Line(), Gate()
+    pressed, _ = in_background(line, gate.work(), "me", 1)
+    until(lambda: len(line) == 1)
+    picture, news = in_background(line, iter_of({"text": "old"}), "me", 2, asks=True)
+    until(lambda: len(line) == 2)
+    newer, newer_news = in_background(line, iter_of({"text": "new"}), "me", 3, asks=True)
+    picture.join(20)
+    assert news[-1][0]["state"] == "stopped" and news[-1][0]["gave_way"]
+    gate.open.set()
+    pressed.join(20), newer.join(20)
+    assert newer_news[-1][0]["state"] == "done" and newer_news[-1][1] == {"text": "new"}
+
+
 def test_a_newer_request_of_the_same_kind_takes_the_place_of_the_older():
     line, gate = Line(), Gate()
     blocker, _ = in_background(line, gate.work(), "other")
@@ -410,6 +425,17 @@ def test_a_newer_request_of_the_same_kind_takes_the_place_of_the_older():
     gate.open.set()
     newer.join(20), blocker.join(20)
     assert new_news[-1][0]["state"] == "done"
+
+
+def test_of_two_requests_that_crossed_on_their_way_the_newer_one_goes_on():
+    """A race begun by a button was stopped by the one that the tab had asked for by itself just before."""
+    line, gate = Line(), Gate()
+    pressed, news = in_background(line, gate.work(), "me", 2, name="race")
+    until(lambda: len(line) == 1)
+    assert states(followed(line, iter_of({}), number=1, name="race", asks=True)) == ["stopped"]
+    gate.open.set()
+    pressed.join(20)
+    assert news[-1][0]["state"] == "done"
 
 
 def test_who_goes_away_leaves_the_line():
