@@ -5,7 +5,8 @@ returns what the page is to show at the end. Between two yields nobody else uses
 undisturbed. One thread does all of it, a step at a time: torch never runs twice at once.
 
 Short work goes first, in the order of its arrival; long work lets it pass every PIECE_SECONDS. Work that joins goes
-together with others of its kind, a step each in turn, as soon as the first of them is next: see engine/batching.py.
+together with others of its kind, a step each in turn, as soon as the first of them is next: see engine/batching.py. It
+is what a person has pressed, so other short work, which pictures ask for by themselves, counts as if it had come later.
 """
 
 import asyncio
@@ -29,6 +30,7 @@ BEAT_SECONDS = 5.0  # a job speaks at least so often: Gradio notices a closed ta
 SETTLE_SECONDS = 0.02  # what is new waits so long for what is newer, or for the end: sending costs more than a step
 LOOK_SECONDS = 1.0  # who waits far back looks so often how many are in front; the first few are told at once
 TOLD_AT_ONCE = 3
+LATER_SECONDS = 4.0  # so much later: in a class that asks for more than the machine can do, pictures wait longer
 TOGETHER = 16  # jobs that go on together; more gain little, and each would wait longer for its next step
 PLACES = 2  # of one visitor, for short work and for long
 MOST_JOBS = 400  # of everybody
@@ -64,6 +66,7 @@ class Job:
     joins: bool = False  # goes on together with others that do
     asks: bool = False  # a picture asked, nobody pressed: it gives way to what the visitor asks for next
     turn: int = 0  # of those: when it had its last step
+    arrived: float = 0.0  # seconds
     state: str = QUEUED
     stopping: bool = False  # Stop was pressed, or nobody listens any more
     gave_way: bool = False
@@ -173,6 +176,7 @@ class Line:
             elif len(self._jobs) >= MOST_JOBS:
                 job.state, job.problem = FAILED, say("page.line.full")
             else:
+                job.arrived = time.perf_counter()
                 self._jobs.append(job)
                 self._wake_worker()
 
@@ -219,8 +223,10 @@ class Line:
         return said
 
     def _ahead(self, job: Job) -> int:
-        """Short work goes before long work."""
+        """Short work goes before long work, and what joins before what does not, unless that is at it already."""
         before = self._jobs[: self._jobs.index(job)]
+        if job.joins:
+            return sum(each.joins or (each.state == RUNNING and not each.long) for each in before)
         if not job.long:
             return sum(not each.long for each in before)
         return sum(not each.long for each in self._jobs) + sum(each.long for each in before)
@@ -264,10 +270,10 @@ class Line:
 
     def _next_short(self) -> Job | None:
         """The first that came or, if it joins, the one of those together whose last step is longest ago."""
-        first = next((job for job in self._jobs if not job.long), None)
-        if first is None or not first.joins:
-            return first
         together = [job for job in self._jobs if job.joins][:TOGETHER]
+        alone = next((job for job in self._jobs if not (job.long or job.joins)), None)
+        if not together or (alone and alone.arrived + LATER_SECONDS < together[0].arrived):
+            return alone
         job = min(together, key=lambda each: each.turn)
         self._turns += 1
         job.turn = self._turns

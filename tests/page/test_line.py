@@ -136,8 +136,12 @@ def test_work_that_joins_goes_on_together_a_step_each():
     assert "".join(order) == "abcabcabc"
 
 
-def test_who_came_before_goes_before_those_who_join():
-    """a begins; what b asked for does not join and goes first when a has ended; c, who joins, went with a."""
+@pytest.mark.parametrize(("later", "expected"), [(0.0, "acacbbccd"), (60.0, "acacccbbd")])
+def test_what_does_not_join_counts_as_if_it_had_come_later(
+    monkeypatch: pytest.MonkeyPatch, later: float, expected: str
+):
+    """a begins; what b asked for does not join. If it counts from when it came, it goes when a has ended, before c."""
+    monkeypatch.setattr(line_module, "LATER_SECONDS", later)
     line, gate, order = Line(), Gate(), []
 
     def steps(name: str, count: int):
@@ -153,7 +157,7 @@ def test_who_came_before_goes_before_those_who_join():
     gate.open.set()
     for thread in threads:
         thread.join(20)
-    assert "".join(order) == "acacbbccd"
+    assert "".join(order) == expected
 
 
 def test_who_comes_late_joins_at_the_next_step():
