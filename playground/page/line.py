@@ -128,13 +128,11 @@ class Line:
                 before = said
                 if is_over:
                     return
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(news.wait(), LOOK_SECONDS)
+                await _heard(news, LOOK_SECONDS)
                 settled = loop.time() + SETTLE_SECONDS
                 while not job.is_over and (rest := settled - loop.time()) > 0:
                     news.clear()
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(news.wait(), rest)
+                    await _heard(news, rest)
                 if loop.time() - spoke_at > BEAT_SECONDS:
                     beat, before = beat + 1, None
         finally:
@@ -302,6 +300,13 @@ class Line:
                 self._over(job, *end)
             elif item is not None:
                 job.wake()
+
+
+async def _heard(news: asyncio.Event, seconds: float) -> None:
+    """Waits for news, but not longer. asyncio.wait_for would swallow that the task is cancelled when both meet."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await news.wait()
 
 
 def _merged(before: Any, now: Any) -> Any:

@@ -471,6 +471,7 @@ def test_a_task_that_is_cancelled_leaves_the_line():
         await asyncio.to_thread(gate.began.wait, 20)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+        assert task.cancelled(), "it went on until the work was over"
 
     run(cancelled())
     gate.open.set()
