@@ -79,7 +79,8 @@ export function mount(element, api) {
     const { "batching-workload": workload, "batching-slots": number } = chosen.get();
     element.classList.add("is-asking");
     const reply = await asking.ask({ model, workload, slots: Number(number) });
-    if (reply.stopped) return;
+    if (reply.stopped && !reply.problem) return; // a newer question is on its way
+    if (reply.gaveWay) asked = ""; // seen again, it asks again
     element.classList.remove("is-asking");
     say(status, reply.problem ?? "");
   }

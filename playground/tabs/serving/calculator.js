@@ -41,7 +41,8 @@ export function mount(element, api) {
   async function measure(name) {
     asked = name;
     const reply = await asking.ask({ model: name });
-    if (reply.stopped) return;
+    if (reply.stopped && !reply.problem) return; // a newer question is on its way
+    if (reply.gaveWay) asked = ""; // seen again, it asks again
     say(measured, reply.problem ?? words.text(reply.measured));
     if (reply.config) chosen.own(name, reply.config);
     draw();

@@ -31,7 +31,8 @@ export function mount(element, api) {
     if (!now) return;
     element.classList.add("is-asking");
     const reply = await asking.ask({ ...now, pads: Number(chosen.get()["padding-pads"]) });
-    if (reply.stopped) return;
+    if (reply.stopped && !reply.problem) return; // a newer question is on its way
+    if (reply.gaveWay) asked = ""; // seen again, it asks again
     element.classList.remove("is-asking");
     say(status, reply.problem ?? "");
   }

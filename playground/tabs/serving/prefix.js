@@ -96,7 +96,8 @@ export function mount(element, api) {
     view.measured.classList.add("is-stale");
     const question = { model, order: chosen.get()["prefix-order"], block: size.get(), answers: !answers };
     const reply = await asking.ask(question);
-    if (reply.stopped) return;
+    if (reply.stopped && !reply.problem) return; // a newer question is on its way
+    if (reply.gaveWay) asked = ""; // seen again, it asks again
     say(status, reply.problem ?? "");
     view.measured.classList.toggle("is-stale", Boolean(reply.problem));
   }
