@@ -27,6 +27,7 @@ import { keyNumbers } from "./rows.js";
 const ROW = 13;
 const NARROW = 700; // pixels: both pictures side by side need more
 const GAP = 28;
+const NOISY = 1.5; // the largest ratio of the times over the smallest
 const EDGE = { left: 40, right: 14, top: 4, bottom: 28 };
 
 /** How many times more steps the static batch takes. @param {Way[]} ways */
@@ -136,7 +137,7 @@ function drawResult(view, result, width) {
   const { ways } = result;
   const each = width < NARROW ? width : (width - GAP) / 2;
   const longest = Math.max(...ways.map(({ steps }) => steps));
-  drawNumbers(view.numbers, result);
+  keyNumbers(view.numbers, numbersOf(result));
   ways.forEach((way, place) => {
     drawSchedule(view.charts[place], way, { width: each, longest });
   });
@@ -145,16 +146,21 @@ function drawResult(view, result, width) {
   drawTable(view.table, ways);
 }
 
-/** @param {Element} holder @param {Result} result */
-function drawNumbers(holder, { ways, time_ratio: [low, high] }) {
+/** The large numbers, each with its words. @param {Pick<Result, "ways" | "repeats" | "time_ratio">} result @returns {[string, string][]} */
+export function numbersOf({ ways, repeats, time_ratio: [low, high] }) {
   const [fixed, continuous] = ways;
+  const isOnce = repeats === 1;
+  const time = isOnce ? "time_once" : high / low > NOISY ? "time_noisy" : "time";
   const isSame = fixed.steps === continuous.steps;
   const facts = { static: fixed.steps, continuous: continuous.steps };
-  keyNumbers(holder, [
+  return [
     [`${decimals(stepRatio(ways), 1)} ×`, words.say(`serving.batching.${isSame ? "same_steps" : "steps"}`, facts)],
     [percent(continuous.use), words.say("serving.batching.use", { static: fixed.use })],
-    [`${decimals(low, 1)}–${decimals(high, 1)} ×`, words.say("serving.batching.time")],
-  ]);
+    [
+      isOnce ? `${decimals(low, 1)} ×` : `${decimals(low, 1)}–${decimals(high, 1)} ×`,
+      words.say(`serving.batching.${time}`),
+    ],
+  ];
 }
 
 /** @param {{ facts: Element, picture: Element, rows: Element, columns: Element }} chart @param {Way} way @param {{ width: number, longest: number }} size */

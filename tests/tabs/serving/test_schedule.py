@@ -12,6 +12,7 @@ from playground.models.text import LoadedModel
 from playground.page.line import Progress
 from playground.tabs.serving.batching_values import SLOTS, WORKLOADS, batched, workload
 from playground.tabs.serving.schedule import CONTINUOUS, GREEDY, STATIC, WAYS, Asked, Schedule, serve
+from playground.words import catalogue
 
 
 def steps_by_hand(lengths: list[int], num_slots: int, way: str) -> int:
@@ -105,3 +106,15 @@ def test_a_question_that_the_page_does_not_ask_is_refused(chat: LoadedModel, wro
     asked = {"model": chat.name, "workload": WORKLOADS[0], "slots": 4} | wrong
     with pytest.raises(ValueError):
         next(batched({chat.name: chat}, asked))
+
+
+@pytest.mark.parametrize(
+    ("repeats", "times", "shown"),
+    [(1, [6.0, 6.0], "one run only"), (3, [0.8, 2.0], "vary a lot"), (3, [1.5, 1.8], "1.5–1.8 ×")],
+)
+def test_a_range_of_times_is_shown_where_there_is_one(repeats: int, times: list[float], shown: str):
+    given = {"repeats": repeats, "time_ratio": times, "ways": [{"steps": 9, "use": 0.5}, {"steps": 3, "use": 1.0}]}
+    script = "words.use(given[1]); return batching.numbersOf(given[0]).map((each) => each.join(' '));"
+    modules = {"batching": "tabs/serving/batching.js", "words": "page/js/words.js"}
+    steps, _, time = in_node(script, [given, catalogue()], **modules)
+    assert "3.0 ×" in steps and shown in time
