@@ -44,6 +44,8 @@ class TransformersDecoder:
         Raises as our own model does, and ValueError where the model's own windows and a cache that forgets meet.
         """
         num_new, start = token_ids.shape[1], cache.position
+        if any(layer.watches_queries for layer in cache.layers):
+            raise ValueError(say("engine.cache.unwatched"))
         check_room(self.config, cache, num_new)
         positions = torch.arange(start, start + num_new, device=self.device)[None]
         with cache.one_pass(token_ids):
