@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from playground.engine.cache_kinds import NoCache
+from playground.engine.model import rotate
 from playground.engine.quantized_cache import CHANNEL
 
 
@@ -26,6 +27,36 @@ class PlainWindow(NoCache):
             for key in range(query + 1):
                 mask[query, key] = query - key < self.window or key < self.sinks
         return mask
+
+
+class PlainStreaming(NoCache):
+    """As PlainWindow, with positions inside the cache: every query has its own copy of all keys, turned on until each
+    stands as far from it as its place among those held says. Keys and values are (T x T) long."""
+
+    def __init__(self, window: int, sinks: int, rotary: tuple[Tensor, Tensor]) -> None:
+        super().__init__()
+        self.window, self.sinks, self.rotary = window, sinks, rotary
+
+    def held(self, query: int) -> list[int]:
+        return [key for key in range(query + 1) if query - key < self.window or key < self.sinks]
+
+    def update(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        num_tokens, copies = keys.shape[2], []
+        for query in range(num_tokens):
+            own, held = keys.clone(), self.held(query)
+            for place, key in enumerate(held):
+                distance = len(held) - 1 - place
+                turn = query - key - distance
+                cos, signed_sin = (table[turn : turn + 1] for table in self.rotary)
+                own[:, :, key : key + 1] = rotate(keys[:, :, key : key + 1], cos, signed_sin)
+            copies.append(own)
+        return torch.cat(copies, 2), values.repeat(1, 1, num_tokens, 1), torch.arange(num_tokens)
+
+    def mask(self, positions: Tensor, num_new: int) -> Tensor:
+        mask = torch.zeros(num_new, num_new, num_new, dtype=torch.bool)
+        for query in range(num_new):
+            mask[query, query, self.held(query)] = True
+        return mask.flatten(1)
 
 
 class PlainHeavyHitters(NoCache):

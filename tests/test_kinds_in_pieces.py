@@ -8,12 +8,18 @@ import torch
 from conftest import TINY, tiny_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain_caches import PlainHeavyHitters, PlainQuantized, PlainWindow, rounded_group
+from plain_caches import PlainHeavyHitters, PlainQuantized, PlainStreaming, PlainWindow, rounded_group
 
 from playground.engine.cache_kinds import ConcatenatedLayerCache, LayerCache, NoCache, StaticLayerCache
-from playground.engine.forgetting_caches import HeavyHitterLayerCache, SlidingLayerCache, StaticSlidingLayerCache
+from playground.engine.forgetting_caches import (
+    HeavyHitterLayerCache,
+    SlidingLayerCache,
+    StaticSlidingLayerCache,
+    StreamingLayerCache,
+)
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
+from playground.engine.model import rotary_tables
 from playground.engine.paged_cache import BlockPool
 from playground.engine.params import SamplingParams
 from playground.engine.placed_caches import OffloadedLayerCache, ShardedLayerCache, split_by_heads, split_by_layers
@@ -57,6 +63,24 @@ def test_windows_in_any_pieces(model, text, window, sinks):
         held = range(max(0, len(ids) - window), len(ids))
         assert sorted(static.layers[0].positions.tolist()) == list(held)
         assert static.num_bytes == 2 * 2 * window * ROW_BYTES  # two layers, keys and values
+
+
+@settings(max_examples=30)
+@given(texts_in_pieces(), st.integers(1, 9), st.integers(0, 4))
+def test_positions_inside_the_cache_in_any_pieces(model, text, window, sinks):
+    ids, sizes = text
+    rotary = model.cos, model.signed_sin
+    right = whole(model, PlainStreaming(window, sinks, rotary), ids)
+    assert_same(fed(model, KVCache.of(model, StreamingLayerCache(window, sinks, rotary)), ids, sizes), right)
+
+
+def test_positions_inside_the_cache_differ_from_those_in_the_text_once_it_is_full(model):
+    """Up to there both are windowed attention."""
+    ids, rotary = list(range(1, 20)), (model.cos, model.signed_sin)
+    ours = whole(model, StreamingLayerCache(5, 2, rotary), ids)
+    other = whole(model, SlidingLayerCache(5, 2), ids)
+    assert_same(ours[:7], other[:7])
+    assert (ours[7:] - other[7:]).abs().amax(-1).min() > 1e-3
 
 
 @settings(max_examples=40)
@@ -106,6 +130,7 @@ def test_kinds_that_keep_all_in_any_pieces(model, text, block_size):
 KINDS = {
     "window": SlidingLayerCache(7),
     "sinks": SlidingLayerCache(7, 2),
+    "positions in the cache": StreamingLayerCache(7, 2, rotary_tables(TINY)),
     "static window": StaticSlidingLayerCache(7),
     "heavy hitters": HeavyHitterLayerCache(7, 3),
     "quantized": QuantizedLayerCache(4, 4, 4),

@@ -9,15 +9,14 @@ from torch import Tensor
 
 from playground.engine.arguments import whole_number
 from playground.engine.cache_kinds import LayerCache
+from playground.engine.model import rotate
 from playground.words import say
 
 
 class SlidingLayerCache(LayerCache):
-    """Holds the last `window` tokens and, with `sinks`, the first ones too (StreamingLLM, arXiv 2309.17453).
+    """Holds the last `window` tokens and, with `sinks`, the first ones too.
 
-    StreamingLLM stores keys before rotary and gives them positions inside the cache, so that no distance grows beyond
-    the budget. Here they are stored after rotary and keep their positions in the text, as in transformers: the first
-    tokens move away from the query, and the text still can't be longer than the model has positions.
+    Keys are stored after rotary and keep their positions in the text: the first tokens move away from the query.
     """
 
     def __init__(self, window: int, sinks: int = 0) -> None:
@@ -26,6 +25,53 @@ class SlidingLayerCache(LayerCache):
 
     def reads(self, query: int | Tensor, keys: Tensor) -> Tensor:
         return (keys > query - self.window) | (keys < self.sinks)
+
+
+class StreamingLayerCache(SlidingLayerCache):
+    """The first tokens and the last, at positions inside the cache (StreamingLLM, arXiv 2309.17453).
+
+    The paper stores keys before rotary and turns them by their place in the cache, so that no distance grows beyond the
+    budget. Here keys are stored after rotary. Only the distance to the first tokens would grow, so they are turned on
+    when they are read: after another query they stand somewhere else, and each query of a pass has copies of its own.
+    """
+
+    def __init__(self, window: int, sinks: int, rotary: tuple[Tensor, Tensor]) -> None:
+        """rotary: cosines and signed sines of the model, each (positions, D)."""
+        super().__init__(window, sinks)
+        self.rotary = rotary
+
+    def update(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """S counts the copies: first those for the first query, and so on, then the window."""
+        num_new = keys.shape[2]
+        keys, values, positions = super().update(keys, values)
+        count = int((positions < self.sinks).sum())
+        turns = self._turns(self.seen - num_new, num_new)
+        if not count or not turns[-1]:
+            return keys, values, positions
+        cos, signed_sin = (table[turns.to(table.device)].repeat_interleave(count, 0) for table in self.rotary)
+        turned = rotate(keys[:, :, :count].repeat(1, 1, num_new, 1), cos.to(keys.dtype), signed_sin.to(keys.dtype))
+        keys = torch.cat([turned, keys[:, :, count:]], 2)
+        values = torch.cat([values[:, :, :count].repeat(1, 1, num_new, 1), values[:, :, count:]], 2)
+        return keys, values, torch.cat([positions[:count].repeat(num_new), positions[count:]])
+
+    def upcoming(self, num_new: int) -> Tensor:
+        positions = super().upcoming(num_new)
+        count = int((positions < self.sinks).sum())
+        if not count or not self._turns(self.seen, num_new)[-1]:
+            return positions
+        return torch.cat([positions[:count].repeat(num_new), positions[count:]])
+
+    def mask(self, positions: Tensor, num_new: int) -> Tensor | None:
+        mask = super().mask(positions, num_new)
+        copies = positions[positions < self.sinks]
+        count = len(copies.unique())
+        if mask is not None and len(copies) > count:
+            mask[:, : len(copies)] &= torch.arange(len(copies)) // count == torch.arange(num_new)[:, None]
+        return mask
+
+    def _turns(self, start: int, num_new: int) -> Tensor:
+        """(T,) by how many positions the first tokens are turned on for each of these queries."""
+        return (torch.arange(start, start + num_new) + 1 - self.window - self.sinks).clamp(min=0)
 
 
 class StaticSlidingLayerCache(SlidingLayerCache):
