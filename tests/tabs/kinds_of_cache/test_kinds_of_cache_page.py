@@ -1,0 +1,42 @@
+"""What a person does on the tab "Kinds of cache", in a real browser."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+# Texts that are smaller than what the last row can read.
+SMALL_TEXT = """() => {
+  const small = [], walker = document.createTreeWalker(document.querySelector("#kinds-parts"), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const [text, parent] = [walker.currentNode.textContent.trim(), walker.currentNode.parentElement];
+    const size = parseFloat(getComputedStyle(parent).fontSize);
+    if (text && size < 18 && parent.checkVisibility()) small.push(`${size} ${parent.tagName} ${text.slice(0, 40)}`);
+  }
+  return small;
+}"""
+
+
+def open_part(page: Page, part: str) -> None:
+    page.get_by_role("tab", name="Kinds of cache").click()
+    page.get_by_role("tab", name=part, exact=True).click()
+
+
+def test_who_still_answers_right_is_there_when_the_tab_opens(browser_page: Page):
+    page = browser_page
+    open_part(page, "Same budget")
+    rows, verdict = page.locator("#kinds-comparison .kinds-rows .kinds-row"), page.locator(".kinds-verdict")
+    expect(rows).to_have_count(7)
+    expect(verdict).to_contain_text("3 of 6 caches with the bytes of 56 tokens still answer “Clara”")
+    assert [row.get_attribute("data-right") for row in rows.all()] == ["yes"] * 4 + ["no"] * 3
+    expect(page.locator(".kinds-caption")).to_contain_text("Step 4 of 6")
+    strip = rows.nth(4).locator("svg.kinds-strip")
+    assert strip.locator(".kinds-held").count() == 4  # a window: one piece in each layer
+    before = strip.locator(".kinds-held").first.get_attribute("x")
+    page.get_by_label("Step of the answer").press("ArrowRight")
+    expect(strip.locator(".kinds-held").first).to_have_attribute("x", str(int(before) + 1))
+    strip.hover()
+    expect(page.locator(".kinds-pointed")).to_have_text(re.compile(r"^Position \d+: “.+”$"))
+    budget = page.locator("#kinds-budget")
+    budget.press("End")
+    expect(verdict).to_contain_text("6 of 6 caches with the bytes of 160 tokens")
+    assert page.evaluate(SMALL_TEXT) == []
