@@ -16,12 +16,19 @@ from playground.tabs.kinds_of_cache.comparison_values import (
     compared,
 )
 from playground.tabs.kinds_of_cache.stories import stories
+from playground.tabs.kinds_of_cache.update_values import loop_text, theirs_value, update_calls
 from playground.words import say
 
 
 def kinds_tab(page: Page) -> None:
     lessons = read_lesson("kinds_of_cache")
-    parts = {"budget": _budget_part, "stories": _stories_part, "long": _long_part}
+    parts = {
+        "budget": _budget_part,
+        "stories": _stories_part,
+        "long": _long_part,
+        "update": _update_part,
+        "theirs": _theirs_part,
+    }
     with gr.Tab(say("kinds_of_cache.tab.title"), id="kinds"), gr.Tabs(elem_id="kinds-parts", overflow_behavior="wrap"):
         for name, part in parts.items():
             title = say(f"kinds_of_cache.tab.{name}")
@@ -81,6 +88,27 @@ def _long_part(page: Page, lessons: dict[str, Section]) -> None:
     with gr.Row(elem_classes="lessons"):
         lesson_card("sinks", lessons["sinks"])
     _measure(page, "long", start, stop, along_a_text, budget, status, [curve, table])
+
+
+def _update_part(page: Page, lessons: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say('kinds_of_cache.update.title')}", elem_classes="card-title")
+        gr.Markdown(say("kinds_of_cache.update.text"), elem_classes="card-words")
+        calls = panel("kinds_of_cache/update", elem_id="kinds-update-panel", events=["asked"])
+        gr.Markdown(say("kinds_of_cache.update.compile"), elem_classes="card-words")
+    work, inputs = partial(update_calls, page.models), [calls, page.model_name, page.prompt]
+    page.jobs.on(calls.asked, work, inputs, calls, name="kinds-update", long=True, asks=True, trigger_mode="multiple")
+
+
+def _theirs_part(_page: Page, lessons: dict[str, Section]) -> None:
+    with gr.Row(elem_classes="kinds-two"):
+        with gr.Column(elem_classes="card"):
+            gr.Markdown(f"## {say('kinds_of_cache.theirs.title')}", elem_classes="card-title")
+            gr.Markdown(say("kinds_of_cache.theirs.text"), elem_classes="card-words")
+            panel("kinds_of_cache/code", loop_text(), elem_id="kinds-loop")
+        with gr.Column(elem_classes="card"):
+            gr.Markdown(f"## {say('kinds_of_cache.theirs.kinds_title')}", elem_classes="card-title")
+            panel("table", theirs_value(), elem_id="kinds-where")
 
 
 def _buttons(name: str) -> tuple[gr.Button, gr.Button]:

@@ -188,3 +188,11 @@ def test_kinds_that_watch_queries_are_not_offered_to_models_of_transformers(chat
     other = LoadedModel("other", object(), chat.tokenizer, True, (), 512)
     with pytest.raises(RequestError, match="other is run by transformers"):
         at_once(compared({"other": other}, {"story": "0", "budget": 24}, "other", ""))
+
+
+def test_the_call_is_told_in_shapes():
+    call = {"given": [1, 2, 1, 32], "returned": [1, 2, 15, 32], "theirs": 20}
+    script = """return [update.shapeOf(given.given), update.shapeOfTheirs(given),
+                        update.shapeOfTheirs({ ...given, theirs: null }), update.maskOnes(50), update.maskOnes(3)];"""
+    made = in_node(script, call, update="tabs/kinds_of_cache/update.js")
+    assert made == ["(1, 2, 1, 32)", "(1, 2, 20, 32)", "–", {"hidden": 10, "shown": 40}, {"hidden": 0, "shown": 3}]

@@ -40,3 +40,23 @@ def test_who_still_answers_right_is_there_when_the_tab_opens(browser_page: Page)
     budget.press("End")
     expect(verdict).to_contain_text("6 of 6 caches with the bytes of 160 tokens")
     assert page.evaluate(SMALL_TEXT) == []
+
+
+def test_the_call_shows_its_shapes_step_by_step(browser_page: Page):
+    page = browser_page
+    page.get_by_label("Prompt", exact=True).fill("The little dog")
+    open_part(page, "cache.update")
+    cells = page.locator("#kinds-update-panel tbody tr").first.locator("td")
+    ones = page.locator("#kinds-update-panel .kinds-one")
+    expect(cells.nth(0)).to_have_text("(1, 2, 1, 32)")
+    length = ones.count()
+    expect(cells.nth(1)).to_have_text(f"(1, 2, {length}, 32)")
+    page.get_by_label("Step of the answer").last.press("ArrowRight")
+    expect(ones).to_have_count(length + 1)
+    expect(cells.nth(1)).to_have_text(f"(1, 2, {length + 1}, 32)")
+    page.get_by_label("Kind of cache").select_option(label="StaticLayerCache / StaticLayer")
+    expect(cells.nth(2)).to_have_text(f"(1, 2, {length - 1 + 8}, 32)")  # all places, from the first step on
+    expect(cells.last).to_have_text("the same")
+    open_part(page, "In transformers")
+    expect(page.locator("#kinds-loop code")).to_contain_text("DynamicCache(config=model.config)")
+    assert page.evaluate(SMALL_TEXT) == []
