@@ -93,6 +93,12 @@ export function mount(element, api) {
   choice.budget.addEventListener("input", draw);
   choice.budget.addEventListener("change", ask);
   choice.again.addEventListener("click", ask);
+  document.addEventListener("click", ({ target }) => {
+    if (!(target instanceof Element) || !target.closest("#lesson-K16")) return;
+    choice.story.value = "0";
+    choice.budget.value = String(budgets[2]);
+    ask();
+  });
   view.range.addEventListener("input", () => {
     step = Number(view.range.value);
     draw();

@@ -1,5 +1,6 @@
 """Kinds of cache: what each keeps, what that costs and what is lost; the calls behind it; those of transformers."""
 
+from collections.abc import Callable
 from functools import partial
 
 import gradio as gr
@@ -7,7 +8,9 @@ import gradio as gr
 from playground.page.bar import Page
 from playground.page.lesson import Section, read_lesson
 from playground.page.lesson_card import lesson_card
+from playground.page.line import Work
 from playground.page.panel import panel, plot_panel
+from playground.tabs.kinds_of_cache.blocks_values import how_big, padding, shared_blocks, where_it_lies
 from playground.tabs.kinds_of_cache.comparison_values import (
     BUDGETS,
     SOME_BUDGETS,
@@ -27,6 +30,10 @@ def kinds_tab(page: Page) -> None:
         "stories": _stories_part,
         "long": _long_part,
         "update": _update_part,
+        "size": _size_part,
+        "blocks": _blocks_part,
+        "places": _places_part,
+        "padding": _padding_part,
         "theirs": _theirs_part,
     }
     with gr.Tab(say("kinds_of_cache.tab.title"), id="kinds"), gr.Tabs(elem_id="kinds-parts", overflow_behavior="wrap"):
@@ -98,6 +105,46 @@ def _update_part(page: Page, lessons: dict[str, Section]) -> None:
         gr.Markdown(say("kinds_of_cache.update.compile"), elem_classes="card-words")
     work, inputs = partial(update_calls, page.models), [calls, page.model_name, page.prompt]
     page.jobs.on(calls.asked, work, inputs, calls, name="kinds-update", long=True, asks=True, trigger_mode="multiple")
+
+
+def _blocks_part(page: Page, lessons: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say('kinds_of_cache.blocks.title')}", elem_classes="card-title")
+        gr.Markdown(say("kinds_of_cache.blocks.text"), elem_classes="card-words")
+        blocks = panel("kinds_of_cache/blocks", elem_id="kinds-blocks", events=["asked"])
+    with gr.Row(elem_classes="lessons"):
+        lesson_card("K15", lessons["K15"])
+    _ask_once(page, blocks, shared_blocks, "kinds-blocks")
+
+
+def _places_part(page: Page, lessons: dict[str, Section]) -> None:
+    _tables(page, "places", ["devices", "files"], where_it_lies)
+
+
+def _padding_part(page: Page, lessons: dict[str, Section]) -> None:
+    _tables(page, "padding", ["padding"], padding)
+    with gr.Row(elem_classes="lessons"):
+        lesson_card("K14", lessons["K14"])
+
+
+def _size_part(page: Page, lessons: dict[str, Section]) -> None:
+    _tables(page, "size", ["formula", "heads"], how_big)
+    with gr.Row(elem_classes="lessons"):
+        for key in ("K9", "K10"):
+            lesson_card(key, lessons[key])
+
+
+def _tables(page: Page, name: str, tables: list[str], measure: Callable[..., Work]) -> None:
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say(f'kinds_of_cache.{name}.title')}", elem_classes="card-title")
+        picture = panel("kinds_of_cache/tables", {"tables": tables}, elem_id=f"kinds-{name}-tables", events=["asked"])
+    _ask_once(page, picture, measure, f"kinds-{name}")
+
+
+def _ask_once(page: Page, picture: gr.HTML, measure: Callable[..., Work], name: str) -> None:
+    """The picture asks by itself when it is first seen."""
+    work, inputs = partial(measure, page.models), [picture, page.model_name]
+    page.jobs.on(picture.asked, work, inputs, picture, name=name, long=True, asks=True, trigger_mode="multiple")
 
 
 def _theirs_part(_page: Page, lessons: dict[str, Section]) -> None:

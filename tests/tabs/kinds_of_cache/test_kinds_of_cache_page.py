@@ -39,6 +39,8 @@ def test_who_still_answers_right_is_there_when_the_tab_opens(browser_page: Page)
     budget = page.locator("#kinds-budget")
     budget.press("End")
     expect(verdict).to_contain_text("6 of 6 caches with the bytes of 160 tokens")
+    page.locator("#lesson-K16").click()
+    expect(verdict).to_contain_text("3 of 6 caches with the bytes of 56 tokens")
     assert page.evaluate(SMALL_TEXT) == []
 
 
@@ -60,3 +62,18 @@ def test_the_call_shows_its_shapes_step_by_step(browser_page: Page):
     open_part(page, "In transformers")
     expect(page.locator("#kinds-loop code")).to_contain_text("DynamicCache(config=model.config)")
     assert page.evaluate(SMALL_TEXT) == []
+
+
+def test_blocks_are_found_or_not_and_the_tables_fill(browser_page: Page):
+    page = browser_page
+    open_part(page, "Shared blocks")
+    found = page.locator("#kinds-blocks .kinds-block[data-hit=yes]")
+    expect(page.locator("#kinds-blocks .kinds-caption")).to_have_text("16 tokens in a block")
+    expect(found).to_have_count(9)
+    page.locator("#lesson-K15").click()
+    expect(page.locator("#kinds-blocks .kinds-caption")).to_have_text("256 tokens in a block")
+    expect(found).to_have_count(0)
+    for part, rows in (("How big", 7 + 3), ("Where it lies", 5 + 2), ("Padding", 6)):
+        open_part(page, part)
+        expect(page.locator("#kinds-parts tbody tr:visible")).to_have_count(rows)
+        assert page.evaluate(SMALL_TEXT) == []
