@@ -33,6 +33,7 @@ export function mount(element, api) {
   async function ask() {
     wasAsked = true;
     const reply = await question.ask({});
+    wasAsked = !reply.gaveWay; // seen again, it asks again
     if (reply.stopped) return;
     say(view.status, reply.problem ?? "");
     if (!reply.sizes) return;

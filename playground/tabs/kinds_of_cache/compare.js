@@ -71,6 +71,7 @@ export function mount(element, api) {
   async function ask() {
     wasAsked = true;
     const reply = await question.ask({ story: choice.story.value, budget: Number(choice.budget.value) });
+    wasAsked = !reply.gaveWay; // seen again, it asks again
     if (reply.stopped) return;
     element.classList.remove("is-stale");
     say(view.status, reply.problem ?? "");

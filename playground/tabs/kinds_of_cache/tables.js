@@ -22,6 +22,7 @@ export function mount(element, api) {
   async function ask() {
     wasAsked = true;
     const reply = await question.ask({});
+    wasAsked = !reply.gaveWay; // seen again, it asks again
     if (reply.stopped) return;
     say(status, reply.problem ?? "");
     for (const [index, name] of parts.entries()) if (reply[name]) tables[index].update?.(reply[name]);

@@ -42,6 +42,7 @@ export function mount(element, api) {
     if (!bar || about === asked) return;
     asked = about;
     const reply = await question.ask({});
+    if (reply.gaveWay && asked === about) asked = ""; // seen again, it asks again
     if (reply.stopped) return;
     say(view.status, reply.problem ?? "");
     if (!reply.kinds) return;
