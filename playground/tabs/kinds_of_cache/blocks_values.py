@@ -1,4 +1,4 @@
-"""What the pictures of shared blocks take, and the tables of sizes, devices, files and padding."""
+"""What the pictures of shared blocks take, and the tables of devices and files."""
 
 from collections.abc import Mapping
 
@@ -8,13 +8,10 @@ from playground.page.requests import RequestError, model_of
 from playground.tabs.kinds_of_cache.blocks import ANSWER_TOKENS, BLOCK_SIZES, NUM_ANSWERS, share_blocks
 from playground.tabs.kinds_of_cache.comparison_values import READER
 from playground.tabs.kinds_of_cache.contenders import is_own
-from playground.tabs.kinds_of_cache.padding import pad_ways
 from playground.tabs.kinds_of_cache.places import BY_LAYERS, REPEATS, file_times, splits
-from playground.tabs.kinds_of_cache.sizes import TOKENS, by_kv_heads, formulas, measured
 from playground.tabs.kinds_of_cache.stories import stories
 from playground.words import say, told
 
-NUM_PADS = 7
 FILE_LENGTHS = 100, 480  # tokens
 
 
@@ -84,67 +81,3 @@ def where_it_lies(models: Mapping[str, LoadedModel], _question: dict, model_name
         "note": told("kinds_of_cache.places.file_note", repeats=REPEATS),
     }
     yield {"devices": devices, "files": files}
-
-
-def padding(models: Mapping[str, LoadedModel], _question: dict, model_name: str) -> Work:
-    """For tables.js: K14."""
-    yield None
-    yield {"padding": padding_value(_reader(models, model_name))}
-
-
-def how_big(models: Mapping[str, LoadedModel], _question: dict, model_name: str) -> Work:
-    """For tables.js: K9 and K10."""
-    yield None
-    loaded = _reader(models, model_name)
-    model = loaded.model
-    dtype, size = model.embedding.dtype, model.embedding.element_size()
-    right = measured(model.config, TOKENS, dtype)
-    formula = {
-        "columns": [told(f"kinds_of_cache.size_column.{name}") for name in ("formula", "bytes", "factor")],
-        "rows": [
-            [told("kinds_of_cache.size.measured"), told("kinds_of_cache.number.bytes", bytes=right), ""],
-            *(
-                [
-                    told(f"kinds_of_cache.formula.{name}"),
-                    told("kinds_of_cache.number.bytes", bytes=count),
-                    _times(count / right),
-                ]
-                for name, count in formulas(model.config, TOKENS, size).items()
-            ),
-        ],
-        "note": told("kinds_of_cache.size.note", model=loaded.name, tokens=TOKENS),
-    }
-    heads = {
-        "columns": [told(f"kinds_of_cache.size_column.{name}") for name in ("heads", "bytes", "factor")],
-        "rows": [
-            [heads, told("kinds_of_cache.number.bytes", bytes=count), _times(count / right)]
-            for heads, count in by_kv_heads(model.config, TOKENS, dtype).items()
-        ],
-        "note": told("kinds_of_cache.size.heads_note", queries=model.config.num_heads, own=model.config.num_kv_heads),
-    }
-    yield {"formula": formula, "heads": heads}
-
-
-def _times(factor: float) -> dict:
-    return told("kinds_of_cache.number.times", factor=factor)
-
-
-def padding_value(loaded: LoadedModel) -> dict:
-    question = say("kinds_of_cache.padding.question")
-    _, found = pad_ways(loaded.model, loaded.prompt_ids(question), NUM_PADS, loaded.stop_ids[0])
-    return {
-        "columns": [
-            told(f"kinds_of_cache.pad_column.{name}") for name in ("side", "mask", "positions", "reads", "gap")
-        ],
-        "rows": [
-            [
-                told(f"kinds_of_cache.padding.{each.side}"),
-                told(f"kinds_of_cache.padding.{'yes' if each.has_mask else 'no'}"),
-                told(f"kinds_of_cache.padding.{'yes' if each.has_positions else 'no'}"),
-                told(f"kinds_of_cache.padding.{'last_column' if each.reads_last else 'last_token'}"),
-                told("kinds_of_cache.number.small", number=each.difference),
-            ]
-            for each in found
-        ],
-        "note": told("kinds_of_cache.padding.note", question=question, pads=NUM_PADS, model=loaded.name),
-    }

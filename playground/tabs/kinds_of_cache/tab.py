@@ -10,7 +10,7 @@ from playground.page.lesson import Section, read_lesson
 from playground.page.lesson_card import lesson_card
 from playground.page.line import Work
 from playground.page.panel import panel, plot_panel
-from playground.tabs.kinds_of_cache.blocks_values import how_big, padding, shared_blocks, where_it_lies
+from playground.tabs.kinds_of_cache.blocks_values import shared_blocks, where_it_lies
 from playground.tabs.kinds_of_cache.comparison_values import (
     BUDGETS,
     SOME_BUDGETS,
@@ -30,10 +30,8 @@ def kinds_tab(page: Page) -> None:
         "stories": _stories_part,
         "long": _long_part,
         "update": _update_part,
-        "size": _size_part,
         "blocks": _blocks_part,
         "places": _places_part,
-        "padding": _padding_part,
         "theirs": _theirs_part,
     }
     with gr.Tab(say("kinds_of_cache.tab.title"), id="kinds"), gr.Tabs(elem_id="kinds-parts", overflow_behavior="wrap"):
@@ -119,19 +117,6 @@ def _blocks_part(page: Page, lessons: dict[str, Section]) -> None:
 
 def _places_part(page: Page, lessons: dict[str, Section]) -> None:
     _tables(page, "places", ["devices", "files"], where_it_lies)
-
-
-def _padding_part(page: Page, lessons: dict[str, Section]) -> None:
-    _tables(page, "padding", ["padding"], padding)
-    with gr.Row(elem_classes="lessons"):
-        lesson_card("K14", lessons["K14"])
-
-
-def _size_part(page: Page, lessons: dict[str, Section]) -> None:
-    _tables(page, "size", ["formula", "heads"], how_big)
-    with gr.Row(elem_classes="lessons"):
-        for key in ("K9", "K10"):
-            lesson_card(key, lessons[key])
 
 
 def _tables(page: Page, name: str, tables: list[str], measure: Callable[..., Work]) -> None:

@@ -1,20 +1,12 @@
-"""What the tab says of shared blocks, sizes, devices, files and padding, computed."""
+"""What the tab says of shared blocks, devices and files, computed."""
 
-from dataclasses import replace
-
-import pytest
-import torch
-from conftest import TINY, tiny_model
 from node import in_node
 from test_kinds_of_cache import at_once
 
-from playground.engine.kv_cache import KVCache
 from playground.page.lesson import read_lesson
 from playground.tabs.kinds_of_cache.blocks import ANSWER_TOKENS, NUM_ANSWERS, share_blocks
-from playground.tabs.kinds_of_cache.blocks_values import how_big, padding, requests, shared_blocks, where_it_lies
-from playground.tabs.kinds_of_cache.padding import CASES, LEFT, pad_ways
+from playground.tabs.kinds_of_cache.blocks_values import requests, shared_blocks, where_it_lies
 from playground.tabs.kinds_of_cache.places import BY_HEADS, BY_LAYERS, file_times, splits
-from playground.tabs.kinds_of_cache.sizes import by_kv_heads, formulas, measured
 from playground.words import say
 
 ROW = 2 * 2 * 2 * 16 * 4  # bytes of a token of the tiny model
@@ -56,34 +48,6 @@ def test_a_block_is_drawn_as_far_as_it_is_filled():
     assert made == [{"isHit": True, "filled": 1}, {"isHit": True, "filled": 1}, {"isHit": False, "filled": 0.25}]
 
 
-def test_lesson_k9_each_mistake_has_its_own_factor():
-    config = replace(TINY, num_heads=8, num_kv_heads=2, num_layers=5, hidden_size=64)
-    right = measured(config, 100)
-    made = formulas(config, 100, 4)
-    assert made["right"] == right == 2 * 5 * 2 * 16 * 4 * 100
-    factors = {name: count / right for name, count in made.items()}
-    assert factors == {
-        "right": 1, "all_heads": 4, "hidden_by_heads": 0.5, "bits": 8, "keys_only": 0.5, "one_layer": 0.2,
-    }  # fmt: skip
-
-
-def test_lesson_k9_the_head_size_is_right_by_chance_here(chat):
-    config = chat.model.config
-    assert config.hidden_size // config.num_heads == config.head_dim
-    assert measured(config, 100) == 204_800
-
-
-def test_lesson_k10_half_the_kv_heads_are_half_the_cache():
-    sizes = by_kv_heads(replace(TINY, num_heads=4), 100)
-    assert sizes == {1: sizes[4] / 4, 2: sizes[4] / 2, 4: 4 * 2 * 2 * 16 * 4 * 100}
-
-
-def test_the_measured_bytes_are_those_of_a_real_pass(model):
-    cache = KVCache.of(model)
-    model(torch.zeros(1, 100, dtype=torch.long), cache)
-    assert measured(TINY, 100) == cache.num_bytes
-
-
 def test_devices_hold_shares_and_heads_are_not_cut(chat):
     ids = chat.prompt_ids("What is the capital of France?")
     made, whole = at_once(splits(chat.model, ids)), 2048 * len(ids)
@@ -100,27 +64,11 @@ def test_a_file_holds_what_was_computed(model):
     assert all(each.read_seconds > 0 and each.compute_seconds > 0 for each in times)
 
 
-@pytest.mark.parametrize("num_pads", [3, 7])
-@pytest.mark.parametrize("pad_id", [0, 9])
-def test_lesson_k14_what_padding_changes(num_pads, pad_id):
-    """transformers#22707, TransformerLens#1005, trl#6357: 1e-6 with a mask, units without."""
-    model, prompt = tiny_model(), [5, 9, 2, 44, 60, 0, 17]
-    _, made = pad_ways(model, prompt, num_pads, pad_id)
-    assert [(each.side, each.has_mask, each.has_positions, each.reads_last) for each in made] == list(CASES)
-    for each in made:
-        is_harmless = (each.side == LEFT and each.has_mask) or (each.side != LEFT and not each.reads_last)
-        assert (each.difference < 1e-4) == is_harmless, each
-    assert all(each.difference > 0.05 for each in made if each.difference >= 1e-4)
-
-
 def test_the_pictures_get_what_they_show(chat):
     models = {"minimind-chat": chat}
     blocks = at_once(shared_blocks(models, {}, "minimind-chat"))
     assert [each["block_size"] for each in blocks["sizes"]] == [1, 2, 4, 8, 16, 32, 64, 128, 256]
-    for work, names in (
-        (where_it_lies, ["devices", "files"]), (padding, ["padding"]), (how_big, ["formula", "heads"]),
-    ):  # fmt: skip
-        made = at_once(work(models, {}, "minimind-chat"))
-        assert list(made) == names
-        for table in made.values():
-            assert {len(row) for row in table["rows"]} == {len(table["columns"])} and say(table["note"])
+    made = at_once(where_it_lies(models, {}, "minimind-chat"))
+    assert list(made) == ["devices", "files"]
+    for table in made.values():
+        assert {len(row) for row in table["rows"]} == {len(table["columns"])} and say(table["note"])
