@@ -12,7 +12,6 @@ import * as words from "../../page/js/words.js";
  */
 
 const FIRST = 16; // tokens in a block, as servers have them
-const LARGE = 256; // the preset of the lesson: no prompt here fills one
 
 /** Each block of a prompt, with the part of it that is filled. @param {Served} served @param {number} size */
 export function blocksOf({ num_blocks: count, num_hits: hits, num_empty: empty }, size) {
@@ -38,12 +37,7 @@ export function mount(element, api) {
     say(view.status, reply.problem ?? "");
     if (!reply.sizes) return;
     value = /** @type {Blocks} */ (reply);
-    go(FIRST);
-  }
-
-  /** @param {number} size */
-  function go(size) {
-    view.range.value = String(value?.sizes.findIndex((each) => each.block_size === size) ?? 0);
+    view.range.value = String(value.sizes.findIndex((each) => each.block_size === FIRST));
     draw();
   }
 
@@ -53,9 +47,6 @@ export function mount(element, api) {
   }
 
   view.range.addEventListener("input", draw);
-  document.addEventListener("click", ({ target }) => {
-    if (target instanceof Element && target.closest("#lesson-K15")) go(LARGE);
-  });
   return {
     update: question.take,
     reads: [],

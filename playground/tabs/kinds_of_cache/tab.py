@@ -105,17 +105,15 @@ def _update_part(page: Page, lessons: dict[str, Section]) -> None:
     page.jobs.on(calls.asked, work, inputs, calls, name="kinds-update", long=True, asks=True, trigger_mode="multiple")
 
 
-def _blocks_part(page: Page, lessons: dict[str, Section]) -> None:
+def _blocks_part(page: Page, _lessons: dict[str, Section]) -> None:
     with gr.Column(elem_classes="card"):
         gr.Markdown(f"## {say('kinds_of_cache.blocks.title')}", elem_classes="card-title")
         gr.Markdown(say("kinds_of_cache.blocks.text"), elem_classes="card-words")
         blocks = panel("kinds_of_cache/blocks", elem_id="kinds-blocks", events=["asked"])
-    with gr.Row(elem_classes="lessons"):
-        lesson_card("K15", lessons["K15"])
     _ask_once(page, blocks, shared_blocks, "kinds-blocks")
 
 
-def _places_part(page: Page, lessons: dict[str, Section]) -> None:
+def _places_part(page: Page, _lessons: dict[str, Section]) -> None:
     _tables(page, "places", ["devices", "files"], where_it_lies)
 
 

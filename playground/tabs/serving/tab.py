@@ -86,7 +86,7 @@ def _prefix_part(page: Page, lessons: dict[str, Section]) -> None:
         gr.Markdown(f"## {say('serving.prefix.title')}", elem_classes="card-title")
         prefix = panel("serving/prefix", {"orders": ORDERS}, events=["asked"], elem_id="serving-prefixes")
     with gr.Row(elem_classes="lessons"):
-        _choosing(lesson_card("K15_servers", lessons["K15_servers"]), "prefix-order", "time")
+        _choosing(lesson_card("K15", lessons["K15"]), "prefix-order", "time")
     options = {"name": "prefix", "long": True, "asks": True, "trigger_mode": "multiple"}
     page.jobs.on(prefix.asked, partial(prefix_values, page.models), prefix, prefix, **options)
 

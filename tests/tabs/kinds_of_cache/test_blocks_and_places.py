@@ -3,7 +3,6 @@
 from node import in_node
 from test_kinds_of_cache import at_once
 
-from playground.page.lesson import read_lesson
 from playground.tabs.kinds_of_cache.blocks import ANSWER_TOKENS, NUM_ANSWERS, share_blocks
 from playground.tabs.kinds_of_cache.blocks_values import requests, shared_blocks, where_it_lies
 from playground.tabs.kinds_of_cache.places import BY_HEADS, BY_LAYERS, file_times, splits
@@ -18,9 +17,9 @@ def common(first: list[int], other: list[int]) -> int:
     )
 
 
-def test_lesson_k15_hits_are_whole_blocks_of_the_same_beginning(chat):
+def test_hits_are_whole_blocks_of_the_same_beginning(chat):
     prompts = [chat.prompt_ids(prompt) for prompt in requests()]
-    assert common(prompts[0], prompts[1]) > 128 and common(prompts[0], prompts[2]) < 4  # what the lesson speaks of
+    assert common(prompts[0], prompts[1]) > 128 and common(prompts[0], prompts[2]) < 4
     for shared in at_once(share_blocks(chat.model, prompts, (1, 16, 128, 256))):
         size = shared.block_size
         hits = [0, common(prompts[0], prompts[1]) // size, common(prompts[0], prompts[2]) // size]
@@ -29,8 +28,7 @@ def test_lesson_k15_hits_are_whole_blocks_of_the_same_beginning(chat):
             len(ids) - found * size for ids, found in zip(prompts, hits, strict=True)
         ]
         assert all(served.num_empty == -served.num_tokens % size for served in shared.served)
-    assert hits == [0, 0, 0]  # the lesson's button: a prompt shorter than a block never hits
-    assert read_lesson("kinds_of_cache")["K15"].button == "Blocks of 256 tokens"
+    assert hits == [0, 0, 0], "a prompt shorter than a block never hits"
 
 
 def test_answers_share_their_prompt_and_copy_what_they_write_into(model):

@@ -123,7 +123,7 @@ def test_a_shared_prompt_is_found_in_whole_blocks(browser_page: Page):
     expect(measured).to_contain_text("with blocks of 128")
     page.locator("#prefix-block").fill("16")
     expect(share).not_to_have_text("0 %")
-    page.get_by_role("button", name=say("serving.lesson.K15_servers.button")).click()
+    page.get_by_role("button", name=say("serving.lesson.K15.button")).click()
     expect(share).to_have_text("0 %")
     expect(panel.locator(".prefix-found")).to_have_count(0)
     page.wait_for_function("location.hash.includes('prefix-order=time')")
