@@ -6,15 +6,19 @@ from typing import Any
 
 import gradio as gr
 
+from playground.engine.work import run_multiply_adds
 from playground.page.bar import Page
 from playground.page.controls import DEFAULTS
 from playground.page.line import Work
 from playground.page.panel import panel
 from playground.page.recording import record_run
+from playground.page.requests import RequestError, own_model_of
 from playground.tabs.cache_on_off.race_values import raced
 from playground.tabs.thirty_answers.answers import NUM_ANSWERS
 from playground.tabs.thirty_answers.values import answer_values
 from playground.words import say
+
+MOST_WORK_UNASKED = 50_000_000_000  # multiply-adds: about a second
 
 
 def playground_tab(page: Page) -> None:
@@ -54,13 +58,24 @@ def _opening(page: Page) -> Callable[[], dict[str, Any]]:
         "answers": _last(answer_values(page.models, {"model": name, "prompt": prompt, "params": _settings()})),
         "vocabulary": page.vocabulary_of(name),
         "run": _last(record_run(page.models, page.runs, name, prompt, DEFAULTS)),
-        "comparison": _last(raced(page.models, name, prompt, DEFAULTS)),
+        "comparison": _race(page, name, prompt),
     }
 
     def opening(_nothing: Any = None) -> dict[str, Any]:
         return made
 
     return opening
+
+
+def _race(page: Page, name: str, prompt: str) -> dict[str, Any] | None:
+    """None where it can't be had, or would take so long that the server should not wait for it."""
+    try:
+        loaded = own_model_of(page.models, name)
+        config, length = loaded.model.config, len(loaded.prompt_ids(prompt))
+        work = run_multiply_adds(config, length, DEFAULTS["max_new_tokens"], cached=False).total
+        return _last(raced(page.models, name, prompt, DEFAULTS)) if work < MOST_WORK_UNASKED else None
+    except RequestError:
+        return None
 
 
 def _settings() -> dict[str, Any]:
