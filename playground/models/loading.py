@@ -11,6 +11,8 @@ from typing import Any
 import torch
 
 from playground.assets import ASSETS
+from playground.engine.model import Transformer
+from playground.engine.packed import pack
 from playground.models.configuration import own_config
 from playground.models.files import ModelFileError, entry, read_checkpoint, read_json, read_weights
 from playground.models.gguf import converted
@@ -27,15 +29,23 @@ def embedded_names(folder: Path = EMBEDDED) -> list[str]:
 
 
 def load_model(
-    name_or_path: str | Path, folder: Path = EMBEDDED, device: str = "cpu", dtype: torch.dtype = torch.float32
+    name_or_path: str | Path,
+    folder: Path = EMBEDDED,
+    device: str = "cpu",
+    dtype: torch.dtype = torch.float32,
+    weights: str = "float32",
 ) -> LoadedModel:
     """A version that `folder` names, "smollm2", a folder, a .gguf or .pth file, or "org/name" of the Hugging Face hub.
 
-    Gradients are off. Raises ModelFileError saying what is wrong and how to mend it.
+    Gradients are off. `weights`: one of FORMATS of engine/packed.py.
+    Raises ModelFileError saying what is wrong and how to mend it.
     """
     into = torch.device(device), dtype
     try:
-        return _loaded(name_or_path, folder, into)
+        loaded = _loaded(name_or_path, folder, into)
+        if weights != "float32":
+            _pack(loaded, weights)
+        return loaded
     except PermissionError as error:
         raise ModelFileError(say("models.load.permission", path=str(error.filename))) from None
 
@@ -55,6 +65,15 @@ def _loaded(wanted: str | Path, folder: Path, into: Into) -> LoadedModel:
     if re.fullmatch(HUB_ID, str(wanted)):
         return replace(_from_folder(from_hub(str(wanted)), into), name=str(wanted))
     raise ModelFileError(say("models.load.unknown", name=repr(str(wanted)), names=", ".join([*names, SMOLLM2])))
+
+
+def _pack(loaded: LoadedModel, weights: str) -> None:
+    if not isinstance(loaded.model, Transformer):
+        raise ModelFileError(say("models.load.not_packed", model=loaded.name, form=weights))
+    try:
+        pack(loaded.model, weights)
+    except ValueError as error:
+        raise ModelFileError(str(error)) from None
 
 
 def _from_folder(folder: Path, into: Into) -> LoadedModel:

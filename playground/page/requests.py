@@ -55,6 +55,8 @@ def own_model_of(models: Mapping[str, LoadedModel], name: Any) -> LoadedModel:
     loaded = model_of(models, name)
     if not isinstance(loaded.model, Transformer):
         raise RequestError(say("page.request.other_kind", model=loaded.name))
+    if loaded.model.weight_format != "float32":
+        raise RequestError(say("page.request.packed", model=loaded.name, form=loaded.model.weight_format))
     return loaded
 
 
