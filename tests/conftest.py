@@ -4,6 +4,7 @@ import dataclasses
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from urllib.parse import urlparse
 
 import pytest
@@ -133,15 +134,21 @@ def generate(page: BrowserPage, prompt: str | None = None) -> None:
     if prompt is not None:
         page.get_by_label("Prompt", exact=True).fill(prompt)
     answer = page.locator(".panel-tokens:visible")  # the tab in sight has one, if it shows the answer
-    run = page.locator("#run .panel-body")
-    before = run.get_attribute("data-complete")
-    page.locator("#generate").click()
-    expect(page.locator(f'#run [data-complete]:not([data-complete="{before}"])')).to_have_count(1)
-    drawn(page)
+    with new_run(page):
+        page.locator("#generate").click()
     expect(answer.locator(".note").first).to_contain_text(re.compile(" m?s,"))  # 250 ms, or 1.25 s on a busy machine
     if prompt is not None:
         expect(answer.locator(".token-prompt")).to_have_text(prompt)
     expect(page.locator(".bar-row:visible").first).to_be_visible()
+
+
+@contextmanager
+def new_run(page: BrowserPage) -> Iterator[None]:
+    """Waits until a run that was asked for inside is there, whole."""
+    before = page.locator("#run .panel-body").get_attribute("data-complete")
+    yield
+    expect(page.locator(f'#run [data-complete]:not([data-complete="{before}"])')).to_have_count(1)
+    drawn(page)
 
 
 def more_settings(page: BrowserPage) -> None:

@@ -1,7 +1,8 @@
 """Binds work to the page's events: a place in the line, and what the page is told until it ends.
 
 What a panel hears, under "job" in its value: {"number", "state"}, the state being queued (with "ahead"), running (with
-"progress", if known), then one of done, stopped, failed (with "problem", one sentence). jobs.js says it in words.
+"progress", if known), then one of done, stopped (with "gave_way" if not by the visitor), failed (with "problem", one
+sentence). jobs.js says it in words.
 """
 
 import inspect
@@ -67,7 +68,7 @@ class Jobs:
             given, number = (values, question.get("number")) if asks else (values[:-1], values[-1])
             visitor = visitor_of(request)
             made = _made(work, types, given, visitor)
-            news = self.line.told(made, visitor, _number(number), name, long, joins)
+            news = self.line.told(made, visitor, _number(number), name, long, joins, asks)
             said = [None] * told
             try:
                 async for job, payload in news:

@@ -5,7 +5,8 @@ returns what the page is to show at the end. Between two yields nobody else uses
 undisturbed. One thread does all of it, a step at a time: torch never runs twice at once.
 
 Short work goes first, in the order of its arrival; long work lets it pass every PIECE_SECONDS. Work that joins goes
-together with others of its kind, a step each in turn, as soon as the first of them is next: see engine/batching.py.
+together with others of its kind, a step each in turn, as soon as the first of them is next: see engine/batching.py. It
+is what a person has pressed, so other short work, which pictures ask for by themselves, counts as if it had come later.
 """
 
 import asyncio
@@ -29,6 +30,7 @@ BEAT_SECONDS = 5.0  # a job speaks at least so often: Gradio notices a closed ta
 SETTLE_SECONDS = 0.02  # what is new waits so long for what is newer, or for the end: sending costs more than a step
 LOOK_SECONDS = 1.0  # who waits far back looks so often how many are in front; the first few are told at once
 TOLD_AT_ONCE = 3
+LATER_SECONDS = 4.0  # so much later: in a class that asks for more than the machine can do, pictures wait longer
 TOGETHER = 16  # jobs that go on together; more gain little, and each would wait longer for its next step
 PLACES = 2  # of one visitor, for short work and for long
 MOST_JOBS = 400  # of everybody
@@ -62,9 +64,12 @@ class Job:
     name: str = ""  # what it does: a visitor's newer job of that name takes the older one's place
     long: bool = False
     joins: bool = False  # goes on together with others that do
+    asks: bool = False  # a picture asked, nobody pressed: it gives way to what the visitor asks for next
     turn: int = 0  # of those: when it had its last step
+    arrived: float = 0.0  # seconds
     state: str = QUEUED
     stopping: bool = False  # Stop was pressed, or nobody listens any more
+    gave_way: bool = False
     knows: bool = False  # the work has been told so
     progress: Progress | None = None
     problem: str = ""
@@ -89,7 +94,14 @@ class Line:
         self._turns = 0  # steps of jobs that go on together
 
     async def told(
-        self, work: Work, visitor: str, number: int, name: str = "", long: bool = False, joins: bool = False
+        self,
+        work: Work,
+        visitor: str,
+        number: int,
+        name: str = "",
+        long: bool = False,
+        joins: bool = False,
+        asks: bool = False,
     ) -> AsyncIterator[tuple[dict, Any]]:
         """(job, payload) as it goes, the payload None where there is none. Closing this iterator ends the job.
 
@@ -101,7 +113,7 @@ class Line:
             with suppress(RuntimeError):  # the server was closed
                 loop.call_soon_threadsafe(news.set)
 
-        job = Job(work, visitor, number, name, long, joins, wake=wake)
+        job = Job(work, visitor, number, name, long, joins, asks, wake=wake)
         self.enter(job)
         beat, before, spoke_at = 0, None, loop.time()
         try:
@@ -116,13 +128,11 @@ class Line:
                 before = said
                 if is_over:
                     return
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(news.wait(), LOOK_SECONDS)
+                await _heard(news, LOOK_SECONDS)
                 settled = loop.time() + SETTLE_SECONDS
                 while not job.is_over and (rest := settled - loop.time()) > 0:
                     news.clear()
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(news.wait(), rest)
+                    await _heard(news, rest)
                 if loop.time() - spoke_at > BEAT_SECONDS:
                     beat, before = beat + 1, None
         finally:
@@ -146,16 +156,25 @@ class Line:
     def enter(self, job: Job) -> None:
         with self._changed:
             of_visitor = [each for each in self._jobs if each.visitor == job.visitor and not each.stopping]
-            for older in [each for each in of_visitor if job.name and each.name == job.name]:
+            alike = [each for each in of_visitor if job.name and each.name == job.name]
+            is_late = any(each.number > job.number > 0 for each in alike)  # requests may cross on their way
+            for older in [] if is_late else alike:
                 of_visitor.remove(older)
                 self._stop(older)
-            if any(job.number <= self._stops.get((job.visitor, name), -1) for name in ("", job.name)):
+            rivals = [each for each in of_visitor if each.long == job.long]
+            oldest_picture = next((each for each in rivals if each.asks), None)
+            if len(rivals) >= PLACES and oldest_picture:
+                rivals.remove(oldest_picture)
+                oldest_picture.gave_way = True
+                self._stop(oldest_picture)
+            if is_late or any(job.number <= self._stops.get((job.visitor, name), -1) for name in ("", job.name)):
                 job.state = STOPPED
-            elif sum(each.long == job.long for each in of_visitor) >= PLACES:
+            elif len(rivals) >= PLACES:
                 job.state, job.problem = FAILED, say("page.line.too_many")
             elif len(self._jobs) >= MOST_JOBS:
                 job.state, job.problem = FAILED, say("page.line.full")
             else:
+                job.arrived = time.perf_counter()
                 self._jobs.append(job)
                 self._wake_worker()
 
@@ -197,11 +216,15 @@ class Line:
             said["progress"] = {"done": job.progress.done, "of": job.progress.of}
         if job.state == FAILED:
             said["problem"] = job.problem
+        if job.state == STOPPED and job.gave_way:
+            said["gave_way"] = True
         return said
 
     def _ahead(self, job: Job) -> int:
-        """Short work goes before long work."""
+        """Short work goes before long work, and what joins before what does not, unless that is at it already."""
         before = self._jobs[: self._jobs.index(job)]
+        if job.joins:
+            return sum(each.joins or (each.state == RUNNING and not each.long) for each in before)
         if not job.long:
             return sum(not each.long for each in before)
         return sum(not each.long for each in self._jobs) + sum(each.long for each in before)
@@ -245,10 +268,10 @@ class Line:
 
     def _next_short(self) -> Job | None:
         """The first that came or, if it joins, the one of those together whose last step is longest ago."""
-        first = next((job for job in self._jobs if not job.long), None)
-        if first is None or not first.joins:
-            return first
         together = [job for job in self._jobs if job.joins][:TOGETHER]
+        alone = next((job for job in self._jobs if not (job.long or job.joins)), None)
+        if not together or (alone and alone.arrived + LATER_SECONDS < together[0].arrived):
+            return alone
         job = min(together, key=lambda each: each.turn)
         self._turns += 1
         job.turn = self._turns
@@ -277,6 +300,13 @@ class Line:
                 self._over(job, *end)
             elif item is not None:
                 job.wake()
+
+
+async def _heard(news: asyncio.Event, seconds: float) -> None:
+    """Waits for news, but not longer. asyncio.wait_for would swallow that the task is cancelled when both meet."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await news.wait()
 
 
 def _merged(before: Any, now: Any) -> Any:

@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
-from functools import wraps
+from functools import partial, wraps
 from html import escape
 from inspect import Parameter, isasyncgenfunction, iscoroutinefunction, isfunction, signature
 from typing import Annotated, Any, TypeVar
@@ -137,7 +137,8 @@ def _settings(controls: Any) -> dict:
 def check_handlers(demo: gr.Blocks) -> None:
     """What reaches a handler outside the line is of the types that it names; else one sentence goes back."""
     for event in demo.fns.values():
-        if isfunction(event.fn) and not iscoroutinefunction(event.fn) and not isasyncgenfunction(event.fn):
+        is_own = isfunction(event.fn) or isinstance(event.fn, partial)
+        if is_own and not iscoroutinefunction(event.fn) and not isasyncgenfunction(event.fn):
             event.fn = _answered(event.fn)
     demo.validate_inputs = _refuse_too_few
 

@@ -47,10 +47,10 @@ def test_a_race_that_is_too_long_says_how_many_tokens_are_not(chat: LoadedModel)
 def test_as_many_answers_as_the_page_asks_for_need_a_prompt_as_trained(chat: LoadedModel):
     """3,000 answers to a prompt of 2,020 tokens: 44 seconds."""
     models = {chat.name: chat}
-    for work in (answers.agreement_values, answers.curve_values):
-        more = ("top_p", LONG) if work is answers.curve_values else ()
+    asked = {"model": chat.name, "prompt": LONG, "params": DEFAULTS}
+    for work, more in ((answers.agreement_values, {}), (answers.curve_values, {"knob": "top_p", "second": LONG})):
         with pytest.raises(RequestError, match=r"^[\d,]+ answers to a prompt of [\d,]+ tokens[^\n]*\.$") as refused:
-            first_of(work(models, chat.name, LONG, DEFAULTS, *more))
+            first_of(work(models, asked | more))
         assert offered(refused, r"tokens\.") >= chat.trained_length
     assert prompt_ids_of(chat, LONG) and max(SIZES) * 24 * chat.trained_length <= MOST_READS
 

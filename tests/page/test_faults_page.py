@@ -27,7 +27,7 @@ def generate(page: BrowserPage, prompt: str = "Once upon a time", new_tokens: in
 def opened(chromium: Browser, page_url: str, **options) -> BrowserPage:
     page = chromium.new_context(viewport={"width": 1366, "height": 768}, **options).new_page()
     page.goto(page_url)
-    page.wait_for_selector("#controls input[type=range]")
+    page.wait_for_selector(".area-tokens .token")  # the answer that the page opens with
     return page
 
 
@@ -82,8 +82,8 @@ def test_a_screen_reader_hears_the_end_of_a_run_once_and_no_key_of_gradio(fresh:
           } }).observe(document.body, { childList: true, subtree: true, characterData: true }); }"""
     )
     generate(fresh)
-    expect(fresh.locator("#announcement")).to_contain_text("24 tokens in")
-    expect(fresh.locator("#announcement")).to_contain_text("The answer: ")
+    # What it says of the bars may come after that.
+    fresh.wait_for_function("heard.some((words) => words.includes('24 tokens in') && words.includes('The answer: '))")
     drawn(fresh)
     heard = fresh.evaluate("heard")
     assert sum("24 tokens" in words for words in heard) == 1
@@ -189,6 +189,7 @@ IN_SIGHT = """boxes => boxes.filter((box) => { const { left, right, top, bottom 
 def test_a_typed_value_is_taken_on_enter_or_on_leaving_the_box(fresh: BrowserPage):
     used = "() => document.querySelector('#slider-{}').getAttribute('aria-valuetext')"
     box, problem = fresh.get_by_label("Top-k value"), fresh.locator(".problem")
+    before = fresh.evaluate(used.format("top_k"))
     box.fill("")
     box.press_sequentially("4000")
     expect(problem).to_contain_text(f"Still using {DEFAULTS['top_k']}")
@@ -196,15 +197,14 @@ def test_a_typed_value_is_taken_on_enter_or_on_leaving_the_box(fresh: BrowserPag
     expect(box).to_have_value("4000")  # still to be mended by its owner
     more_settings(fresh)
     fresh.get_by_label("Seed", exact=True).focus()
-    expect(box).to_have_value("50")
+    expect(box).to_have_value(str(DEFAULTS["top_k"]))
     expect(problem).to_contain_text(f"Still using {DEFAULTS['top_k']}")
     box.fill("400")
     drawn(fresh)
-    assert fresh.evaluate(used.format("top_k")) == "50"
+    assert fresh.evaluate(used.format("top_k")) == before
     box.press("Enter")
     fresh.wait_for_function(f"({used.format('top_k')})() === '400'")
     expect(problem).to_be_empty()
-    more_settings(fresh)
     tokens = fresh.get_by_label("New tokens", exact=True)
     tokens.fill("300")
     fresh.get_by_label("Prompt", exact=True).focus()
@@ -212,6 +212,7 @@ def test_a_typed_value_is_taken_on_enter_or_on_leaving_the_box(fresh: BrowserPag
 
 
 def test_reset_brings_back_the_first_settings_and_off_is_another_button(fresh: BrowserPage):
+    fresh.set_viewport_size({"width": 1920, "height": 1080})  # a smaller window has no room for "off"
     slide(fresh, "temperature", 0.3)
     slide(fresh, "top_k", 100)
     for name in ("Temperature", "Top-p", "Top-k"):
@@ -223,7 +224,7 @@ def test_reset_brings_back_the_first_settings_and_off_is_another_button(fresh: B
     fresh.get_by_label("Seed", exact=True).fill("7")
     fresh.get_by_role("button", name="Reset").click()
     for box, key in zip(boxes, ("temperature", "top_p", "top_k"), strict=True):
-        expect(box).to_have_value(str(DEFAULTS[key]))
+        expect(box).to_have_value(f"{DEFAULTS[key]:g}")
     expect(fresh.get_by_label("Seed", exact=True)).to_have_value("1")
     place = float(fresh.locator("#slider-temperature").input_value())
     assert place == DEFAULTS["temperature"]
@@ -370,7 +371,7 @@ def test_an_opened_run_brings_model_prompt_and_settings_and_says_when_it_was_not
     expect(fresh.locator("#exports [role=status]")).to_contain_text(re.compile(r"Opened \d+ steps"))
     expect(fresh.locator("#model input")).to_have_value(name)
     expect(fresh.get_by_label("Prompt", exact=True)).to_have_value("The little dog")
-    expect(fresh.get_by_label("Temperature value")).to_have_value(str(DEFAULTS["temperature"]))
+    expect(fresh.get_by_label("Temperature value")).to_have_value(f"{DEFAULTS['temperature']:g}")
     expect(fresh.get_by_label("New tokens", exact=True)).to_have_value("24")
     fresh.get_by_role("tab", name="Playground").click()
     expect(fresh.locator(".area-tokens .note")).to_contain_text(re.compile(r"\d+ tokens \(not timed\)"))

@@ -136,8 +136,12 @@ def test_work_that_joins_goes_on_together_a_step_each():
     assert "".join(order) == "abcabcabc"
 
 
-def test_who_came_before_goes_before_those_who_join():
-    """a begins; what b asked for does not join and goes first when a has ended; c, who joins, went with a."""
+@pytest.mark.parametrize(("later", "expected"), [(0.0, "acacbbccd"), (60.0, "acacccbbd")])
+def test_what_does_not_join_counts_as_if_it_had_come_later(
+    monkeypatch: pytest.MonkeyPatch, later: float, expected: str
+):
+    """a begins; what b asked for does not join. If it counts from when it came, it goes when a has ended, before c."""
+    monkeypatch.setattr(line_module, "LATER_SECONDS", later)
     line, gate, order = Line(), Gate(), []
 
     def steps(name: str, count: int):
@@ -153,7 +157,7 @@ def test_who_came_before_goes_before_those_who_join():
     gate.open.set()
     for thread in threads:
         thread.join(20)
-    assert "".join(order) == "acacbbccd"
+    assert "".join(order) == expected
 
 
 def test_who_comes_late_joins_at_the_next_step():
@@ -398,6 +402,21 @@ def test_one_visitor_has_two_places_and_others_are_served():
     assert news[-1][0]["state"] == "done"
 
 
+def test_what_a_picture_asked_for_gives_way_to_what_the_visitor_asks_for_next():
+    """A lecturer who turned the pages was told to wait for pictures that were no longer in sight."""
+    line, gate = Line(), Gate()
+    pressed, _ = in_background(line, gate.work(), "me", 1)
+    until(lambda: len(line) == 1)
+    picture, news = in_background(line, iter_of({"text": "old"}), "me", 2, asks=True)
+    until(lambda: len(line) == 2)
+    newer, newer_news = in_background(line, iter_of({"text": "new"}), "me", 3, asks=True)
+    picture.join(20)
+    assert news[-1][0]["state"] == "stopped" and news[-1][0]["gave_way"]
+    gate.open.set()
+    pressed.join(20), newer.join(20)
+    assert newer_news[-1][0]["state"] == "done" and newer_news[-1][1] == {"text": "new"}
+
+
 def test_a_newer_request_of_the_same_kind_takes_the_place_of_the_older():
     line, gate = Line(), Gate()
     blocker, _ = in_background(line, gate.work(), "other")
@@ -410,6 +429,17 @@ def test_a_newer_request_of_the_same_kind_takes_the_place_of_the_older():
     gate.open.set()
     newer.join(20), blocker.join(20)
     assert new_news[-1][0]["state"] == "done"
+
+
+def test_of_two_requests_that_crossed_on_their_way_the_newer_one_goes_on():
+    """A race begun by a button was stopped by the one that the tab had asked for by itself just before."""
+    line, gate = Line(), Gate()
+    pressed, news = in_background(line, gate.work(), "me", 2, name="race")
+    until(lambda: len(line) == 1)
+    assert states(followed(line, iter_of({}), number=1, name="race", asks=True)) == ["stopped"]
+    gate.open.set()
+    pressed.join(20)
+    assert news[-1][0]["state"] == "done"
 
 
 def test_who_goes_away_leaves_the_line():
@@ -441,6 +471,7 @@ def test_a_task_that_is_cancelled_leaves_the_line():
         await asyncio.to_thread(gate.began.wait, 20)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
+        assert task.cancelled(), "it went on until the work was over"
 
     run(cancelled())
     gate.open.set()

@@ -70,7 +70,7 @@ def test_a_link_restores_everything_and_back_goes_back(
 
     open_tab(page, "cache")
     open_tab(page, "attention")
-    expect(page).to_have_url(re.compile("tab=cache/attention$"))
+    expect(page).to_have_url(re.compile("&step=3&tab=cache/attention$"))  # the pictures have played, once
     before, length = address(page), page.evaluate("history.length")
     with opened(window, page_url + before) as other:
         arrived(other, state(page))
@@ -260,7 +260,8 @@ def test_terms_explain_themselves_to_pointer_keyboard_and_finger(browser_page: B
     expect(tip).to_be_hidden()
     for tab in ("playground", "sampling", "answers", "race", "cache"):
         open_tab(page, tab)
-        expect(page.locator("#tabs .term:visible").first).to_be_visible()
+        if tab not in ("playground", "race"):  # these open with pictures and no text
+            expect(page.locator("#tabs .term:visible").first).to_be_visible()
         wrong = page.evaluate("""() => [...document.querySelectorAll(".term")].filter((term) => {
           const text = document.getElementById(term.getAttribute("aria-describedby"))?.textContent;
           return !text || term.tabIndex !== 0;

@@ -50,9 +50,11 @@ export async function repeatExperiment(wanted, button) {
   if (found instanceof HTMLButtonElement && isExperiment(found)) found.click();
 }
 
-/** A button that starts something; a link never stops what runs. @param {Element} button */
+/** A button that starts something. A link never stops what runs, nor measures again what is kept for everybody.
+ * @param {Element} button */
 function isExperiment(button) {
-  return OWN_ID.test(button.id) && button.getAttribute("role") !== "tab" && !/stop/.test(button.id);
+  const isLeftOut = button.getAttribute("role") === "tab" || button.matches(".kept-for-all, [id*=stop]");
+  return OWN_ID.test(button.id) && !isLeftOut;
 }
 
 /** @param {string} id @returns {HTMLElement | null} */

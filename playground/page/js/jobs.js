@@ -1,5 +1,5 @@
 // What runs the model is a job: it is asked for with a number, and page/jobs.py tells how it goes, under "job" in the
-// value of a panel: { number, state: queued | running | done | stopped | failed, ahead, progress, problem }.
+// value of a panel: { number, state: queued | running | done | stopped | failed, ahead, progress, problem, gave_way }.
 
 import { say, set } from "./svg.js";
 import * as words from "./words.js";
@@ -10,7 +10,8 @@ const SILENCE_MS = 45_000;
 /** What a panel does when the server does not take in its request of that number. @type {Map<number, (problem: string) => void>} */
 const refusals = new Map();
 
-/** @typedef {{ number: number, state: string, ahead?: number, progress?: { done: number, of: number }, problem?: string }} Job */
+/** @typedef {{ number: number, state: string, ahead?: number, progress?: { done: number, of: number }, problem?: string,
+ *   gave_way?: boolean }} Job  gave_way: what a picture asked for had to make room for what was asked for later */
 
 /** The page counts its requests; buttons count on in the same way (see jobs.py). */
 export function nextNumber() {
@@ -132,7 +133,8 @@ export function statusFollower(status, { problem = status, buttons = [], running
 
 /**
  * For a panel with the event "asked" that asks by itself. ask(question) resolves with the reply and never rejects: what
- * went wrong is in `problem`, and a job that was stopped has `stopped`. A newer question ends the one before it.
+ * went wrong is in `problem`, and a job that was stopped has `stopped`, and `gaveWay` if not by the visitor. A newer
+ * question ends the one before it.
  *
  * @param {(job: Job) => void} tell is told how the newest question stands
  */
@@ -176,7 +178,9 @@ export function asker(api, tell = () => {}) {
       if (isUnderWay(job)) return;
       settle({
         ...value,
-        ...(job.state === "done" ? {} : { problem: jobWords(job), stopped: job.state === "stopped" }),
+        ...(job.state === "done"
+          ? {}
+          : { problem: jobWords(job), stopped: job.state === "stopped", gaveWay: Boolean(job.gave_way) }),
       });
     },
   };

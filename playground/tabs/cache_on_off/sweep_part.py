@@ -134,7 +134,8 @@ def first_token_part(page: Page, lessons: dict[str, Section]) -> None:
 def _measurement_part(page: Page, what: Measurement, lessons: dict[str, Section]) -> None:
     title, button = (say(f"cache_on_off.{what.key}.{name}") for name in ("title", "start"))
     with gr.Row(elem_classes="race-buttons"):
-        start = gr.Button(button, variant="primary", elem_id=f"{what.key}-start", scale=0, min_width=240)
+        kept, key = ["kept-for-all"], what.key  # no link presses it
+        start = gr.Button(button, variant="primary", elem_id=f"{key}-start", elem_classes=kept, scale=0, min_width=240)
         stop = gr.Button(say("cache_on_off.race.stop"), elem_id=f"{what.key}-stop", scale=0, min_width=100)
         status = panel("job_status", {"buttons": [f"#{what.key}-start"]}, elem_id=f"{what.key}-status")
     with gr.Column(elem_classes="card race-measured"):

@@ -65,7 +65,8 @@ export function mount(element, api) {
     if (about === asked) return;
     asked = about;
     say(note, words.say(described(state.run)));
-    const { problem, stopped } = await question.ask(request);
+    const { problem, stopped, gaveWay } = await question.ask(request);
+    if (gaveWay && asked === about) asked = ""; // seen again, it asks again
     if (problem && !stopped) say(stands, problem);
   }
 

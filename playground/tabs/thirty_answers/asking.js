@@ -34,6 +34,10 @@ export function mount(_element, { store, ...api }) {
     tell({ asked: request, job: null, problem: null });
     const reply = await question.ask(request);
     if (askedFor() !== request) return; // the newer question is on its way
+    if (reply.gaveWay) {
+      wanted = null; // who is seen again asks again
+      return tell({ asked: null, job: null });
+    }
     tell({ job: null, ...(reply.problem ? { problem: reply.problem } : { value: reply }) });
   };
   return { update: question.take };

@@ -50,7 +50,8 @@ export function asksItself(element, api) {
     /** Whether a value holds something to show. @param {any} given */
     hear(given) {
       if (!given?.job || !jobs.hear(given)) return false;
-      again.hidden = !["stopped", "failed"].includes(given.job.state);
+      again.hidden = given.job.gave_way || !["stopped", "failed"].includes(given.job.state);
+      if (given.job.gave_way) keys.now = keys.asked = ""; // seen again, it asks again
       const { job: _job, ...more } = given;
       if (!Object.keys(more).length) return false;
       keys.shown = keys.asked;

@@ -116,7 +116,7 @@ def rarefy(counts: Sequence[int], n: int) -> tuple[float, float]:
         raise ValueError(say("thirty_answers.curve.small_pool", pool=pool, count=n))
     sizes, times = np.unique(np.asarray(counts), return_counts=True)
     absent = _chance_of_absence(sizes, pool, n)  # of an answer seen `size` times, among n of the pool
-    mean = float((times * (1 - absent)).sum())
+    mean = min(float((times * (1 - absent)).sum()), float(n))  # rounding may go a little beyond
     if n == pool:
         return mean, 0.0
     both_absent = _chance_of_absence(sizes[:, None] + sizes[None, :], pool, n)

@@ -117,7 +117,7 @@ def test_a_short_race_is_there_when_the_tab_opens_and_the_courses_numbers_with_o
     expect(verdict).to_have_text("✓ The same 64 tokens, with the cache and without.")
     page.wait_for_selector(DONE)
     expect(page.locator(".race-finding").first).to_have_text("55.8 ×fewer tokens processed")
-    expect(page.locator(".work-number")).to_have_text(["246", "13,728"])
+    expect(page.locator(".race .work-number")).to_have_text(["246", "13,728"])
     expect(picture).to_have_attribute("aria-label", re.compile("246 in all.*13,728"))
     expect(page.locator("#announcement")).to_contain_text("The same 64 tokens")
     expect(page.locator(".race-text:visible .race-token")).to_have_count(64)  # one text for both
@@ -308,7 +308,7 @@ def test_a_hidden_fault_stays_hidden_until_it_is_named(browser_page: Page):
     open_part(page, "Clinic")
     page.get_by_label("Hide a fault and let me find it").check()
     expect(page.locator("#clinic-fault")).to_be_hidden()
-    page.get_by_label("Case").fill("7")
+    page.get_by_role("spinbutton", name="Case").fill("7")
     page.locator("#clinic-greedy").click()
     expect(page.locator("#clinic-panel tbody tr")).to_have_count(1)
     truth = hidden_fault(7)

@@ -172,7 +172,8 @@ def test_the_curve_draws_itself_with_a_band_and_a_second_prompt_and_exports(tab:
         "What should I do today?",
         "What is the capital of France?",
     }
-    assert all(1 <= float(row["low"]) <= float(row["expected"]) <= float(row["high"]) <= 30 for row in rows)
+    for row in rows:
+        assert 1 <= float(row["low"]) <= float(row["expected"]) <= float(row["high"]) <= 30, row
     assert "<svg" in downloaded(tab, curve.get_by_role("button", name="SVG"))[:200]
     expect(curve.locator(".answers-conditions")).to_contain_text(
         "minimind-chat: “What should I do today?” · Top-p 0.9, seed 1"
