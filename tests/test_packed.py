@@ -66,7 +66,7 @@ def test_what_can_not_be_packed_is_told(tmp_path):
     written(tmp_path, "Llama", rope_parameters={"rope_type": "linear", "rope_theta": 1e4, "factor": 2.0})
     theirs = load_model(tmp_path)
     assert isinstance(theirs.model, TransformersDecoder)
-    with pytest.raises(RequestError, match="runs on code of the transformers library"):
+    with pytest.raises(RequestError, match="runs on transformers' own code: its answers can be seen"):
         own_model_of({"theirs": theirs}, "theirs")
     with pytest.raises(ModelFileError, match="whose weights can't be packed into int8 here"):
         load_model(tmp_path, weights="int8")
