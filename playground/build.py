@@ -12,6 +12,7 @@ from playground.page.requests import check_handlers
 from playground.page.serving import app_options, style_sheet
 from playground.tabs.cache_on_off.tab import race_tab
 from playground.tabs.inside_the_cache.tab import cache_tab
+from playground.tabs.kinds_of_cache.tab import kinds_tab
 from playground.tabs.one_answer.tab import sampling_tab
 from playground.tabs.playground.tab import playground_tab
 from playground.tabs.thirty_answers.tab import answers_tab, shared_answers
@@ -32,6 +33,7 @@ def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
             answers_tab(page)
             race_tab(page)
             cache_tab(page)
+            kinds_tab(page)
         add_endpoints(page)
     check_handlers(demo)
     spare_gradio(demo)

@@ -1,4 +1,4 @@
-"""What a new kind of cache takes: two of them, written here alone, held against the slow and obvious ways."""
+"""What a new kind of cache takes, on a window and on one that is written here alone, held against the slow ways."""
 
 import pytest
 import torch
@@ -7,6 +7,7 @@ from conftest import TINY, tiny_model
 
 from benchmarks.against_transformers import in_transformers
 from playground.engine.cache_kinds import LayerCache, NoCache
+from playground.engine.forgetting_caches import SlidingLayerCache as Sliding
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import Transformer
@@ -16,17 +17,6 @@ from playground.models.adapter import TransformersDecoder
 TOKENS = [5, 9, 2, 44, 60, 0, 17, 17, 3, 28, 31, 12, 8, 50, 33]
 CHUNKS = [[15], [9, 1, 5], [4, 4, 4, 3], [3, 1, 1, 5, 1, 4], [1] * 15]
 GREEDY = SamplingParams(temperature=0)
-
-
-class Sliding(LayerCache):
-    """Reads the last `window` tokens and the first `sinks` (StreamingLLM, arXiv 2309.17453)."""
-
-    def __init__(self, window: int, sinks: int = 0) -> None:
-        super().__init__()
-        self.window, self.sinks = window, sinks
-
-    def reads(self, query, keys):
-        return (keys > query - self.window) | (keys < self.sinks)
 
 
 class EightBit(LayerCache):

@@ -3,6 +3,8 @@
 A layer owns `seen`, how many tokens went through it, `positions`, where those that it still holds stand in the text,
 and `buffers`, every tensor that it holds. Bytes, copies, rows and devices are one loop over the buffers, and the mask
 comes from the positions: a new kind overrides `reads` (what it forgets) or `encode` and `decode` (how it stores).
+Here are those that keep every token, or none; the others are in forgetting_caches.py, quantized_cache.py,
+paged_cache.py and placed_caches.py.
 
 Shapes: B batch rows, KV key/value heads, T new tokens, S stored tokens, D head size; keys are stored after rotary.
 """
@@ -25,6 +27,7 @@ class LayerCache:
     """Grows: keeps every token in buffers that double when full, so that a token costs one row, not a copy of all."""
 
     max_length: int | None = None  # tokens that it can take in; None: as many as come
+    watches_queries = False  # what it forgets depends on what is read: the model calls `watch` in place of `mask`
 
     def __init__(self) -> None:
         self.clear()
@@ -35,6 +38,7 @@ class LayerCache:
         self._kept: Tensor | None = None  # (S,) positions, in ascending order; None: all that were seen
         self._form: tuple[int, int, int, torch.dtype] | None = None  # B, KV, D, number format, of the first update
         self._room = 0  # tokens that fit into the buffers
+        self.copied_bytes = 0  # of rows that were stored before and had to move, since it was empty
 
     # ---- what a kind may override; it holds no state of its own besides its settings
 
@@ -152,7 +156,7 @@ class LayerCache:
 
     def _check_form(self, batch: int, heads: int, size: int, dtype: torch.dtype) -> None:
         """Remembers the form of the first keys. Raises ValueError for later ones that differ."""
-        if self._form is None:
+        if self._form in (None, (batch, heads, size, dtype)):
             self._form = batch, heads, size, dtype
             return
         rows, held_heads, held_size, held_dtype = self._form
@@ -169,8 +173,21 @@ class LayerCache:
         positions = self.positions
         readable = self.reads(query, positions)
         if not readable.all():
-            self.change_buffers(lambda buffer: buffer[:, :, : len(positions)][:, :, readable.to(buffer.device)])
-            self._kept = positions[readable]
+            self._drop(readable)
+
+    @torch.inference_mode(False)
+    def _drop(self, keep: Tensor) -> None:
+        """Moves the rows to keep (S,) into new buffers with room for the next token: never over what is stored."""
+        places, length, room = keep.nonzero()[:, 0], int(keep.sum()), self._room
+
+        def moved(buffer: Tensor) -> Tensor:
+            shorter = torch.empty_like(buffer[:, :, : max(min(room, length + 1), 1)])
+            shorter[:, :, :length] = buffer.index_select(2, places.to(buffer.device))
+            self.copied_bytes += shorter[:, :, :length].nbytes
+            return shorter
+
+        self._kept = self.positions[keep]
+        self.change_buffers(moved)
 
     @torch.inference_mode(False)
     def _make_room(self, length: int, new: dict[str, Tensor]) -> None:
@@ -179,12 +196,23 @@ class LayerCache:
         self.buffers = {}
         for name, rows in new.items():
             batch, heads, _, size = rows.shape
-            self.buffers[name] = buffer = rows.new_empty(batch, heads, self._room, size)
+            self.buffers[name] = buffer = self._empty(name, rows, (batch, heads, self._room, size))
             if name in stored:
                 buffer[:, :, : stored[name].shape[2]] = stored[name]
+                self.copied_bytes += stored[name].nbytes
 
     def _capacity(self, length: int) -> int:
         return max(FIRST_CAPACITY, 1 << (length - 1).bit_length())
+
+    def _empty(self, _name: str, like: Tensor, shape: tuple[int, ...]) -> Tensor:
+        return like.new_empty(shape)
+
+
+class ConcatenatedLayerCache(LayerCache):
+    """Makes new tensors for every update and copies all rows into them, as torch.cat in transformers' DynamicLayer."""
+
+    def _capacity(self, length: int) -> int:
+        return length
 
 
 class StaticLayerCache(LayerCache):

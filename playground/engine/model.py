@@ -111,6 +111,8 @@ class Attention(nn.Module):
         queries, keys = rotate(turned, *rotary).split_with_sizes([config.num_heads, config.num_kv_heads], 1)
         keys, values, positions = cache.update(keys, values)  # (B, KV, S, D), (S,)
         mask = cache.mask(positions, num_new) if config.causal else None
+        if cache.watches_queries:
+            mask = cache.watch(queries, keys)
         if mask is not None and num_new > 1:  # that of one token, (S,) or a row of the batch each, fits as it is
             mask = mask.to(x.device).repeat(config.num_heads // config.num_kv_heads, 1)  # (G*T, S)
         # The G query heads of a group stand one below the other as G*T rows: they read the same keys, none is copied.

@@ -17,6 +17,8 @@ from playground.engine.kv_cache import KVCache
 class RaggedLayer:
     """One layer of all rows; the model asks for `update` and `mask`."""
 
+    watches_queries = False
+
     def __init__(self, cache: "RaggedCache") -> None:
         self.cache = cache
         self.buffers: list[Tensor] = []  # keys and values: (rows, KV, slots, D), as many as there is room for

@@ -1,6 +1,8 @@
 """Any causal language model of transformers, as the loop takes it: with our caches, kinds and masks."""
 
 import inspect
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +52,8 @@ class TransformersDecoder:
         Raises as our own model does, and ValueError where the model's own windows and a cache that forgets meet.
         """
         num_new, start = token_ids.shape[1], cache.position
+        if any(layer.watches_queries for layer in cache.layers):
+            raise ValueError(say("engine.cache.unwatched"))
         check_room(self.config, cache, num_new)
         positions = torch.arange(start, start + num_new, device=self.device)[None]
         with cache.one_pass(token_ids):
@@ -59,7 +63,7 @@ class TransformersDecoder:
                 position_ids=positions,
                 use_cache=True,
                 logits_to_keep=1 if last_only else 0,
-                **{self._cache_argument: cache},
+                **{self._cache_argument: getattr(cache, "theirs", cache)},
             ).logits
 
     def _mask(self, cache: KVCache, num_new: int) -> Tensor | None:
@@ -125,3 +129,48 @@ def _keeps_keys_and_values(decoder: TransformersDecoder) -> bool:
     except Exception:  # it asked the cache for what ours has not
         return False
     return all(layer.seen == 1 for layer in cache.layers)
+
+
+class TransformersCache(KVCache):
+    """A cache of transformers (DynamicCache, StaticCache, with sliding layers or without) in the loop of this project.
+
+    It goes only into models of transformers. It can't be gone back in: for another text, and when a pass fails, it
+    begins anew.
+    """
+
+    def __init__(self, theirs: Any, num_layers: int) -> None:
+        self.theirs = theirs
+        super().__init__(num_layers)  # its layers stay empty: transformers asks its own
+
+    @property
+    def position(self) -> int:
+        return int(self.theirs.get_seq_length())
+
+    @property
+    def max_length(self) -> int | None:
+        lengths = [layer.get_max_length() for layer in self.theirs.layers if not getattr(layer, "is_sliding", False)]
+        return min((length for length in lengths if length > 0), default=None)
+
+    def bytes_per_layer(self) -> list[int]:
+        """Of the tensors that hold keys and values; a static layer's are whole."""
+        layers = [(layer.keys, layer.values) for layer in self.theirs.layers]
+        return [sum(tensor.nbytes for tensor in pair if tensor is not None) for pair in layers]
+
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            self.reset()
+            raise
+
+    def keep_common(self, token_ids: Sequence[int]) -> int:
+        held = self.token_ids[0].tolist() if self.told else []
+        if held != list(token_ids[: len(held)]) or not self.position == len(held) < len(token_ids):
+            self.reset()
+        return self.position
+
+    def reset(self) -> None:
+        super().reset()
+        with torch.inference_mode():  # what a pass made in it can be written only in it
+            self.theirs.reset()

@@ -54,13 +54,6 @@ def ghost_sizes(config: ModelConfig, tokens: int, bytes_per_number: int = 4) -> 
     return ghosts
 
 
-class ConcatenatedLayerCache(LayerCache):
-    """Makes new tensors for every update and copies all rows into them, as torch.cat in transformers' DynamicLayer."""
-
-    def _capacity(self, length: int) -> int:
-        return length
-
-
 def cache_growth(
     stored: Sequence[tuple[Tensor, Tensor]], prompt_length: int, kind: str | LayerCache = "dynamic"
 ) -> pd.DataFrame:

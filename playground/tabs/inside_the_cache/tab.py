@@ -6,7 +6,7 @@ from typing import Any
 
 import gradio as gr
 
-from playground.engine.cache_kinds import StaticLayerCache
+from playground.engine.cache_kinds import ConcatenatedLayerCache, StaticLayerCache
 from playground.engine.work import tokens_fed_without_cache
 from playground.models.text import LoadedModel
 from playground.page.bar import Page
@@ -25,7 +25,7 @@ from playground.tabs.inside_the_cache.attention_values import (
 )
 from playground.tabs.inside_the_cache.claims import claims_value
 from playground.tabs.inside_the_cache.figures import allocated_figure, growth_figure, reads_figure
-from playground.tabs.inside_the_cache.growth import ConcatenatedLayerCache, cache_growth, stored_rows
+from playground.tabs.inside_the_cache.growth import cache_growth, stored_rows
 from playground.tabs.inside_the_cache.growth_values import copies_value, formula_value, ghost_curves, heat_value
 from playground.tabs.inside_the_cache.keeping_values import changes_value, swap_value, walk_value
 from playground.tabs.inside_the_cache.question import Text, text_of

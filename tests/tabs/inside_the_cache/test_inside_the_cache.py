@@ -8,7 +8,7 @@ import torch
 from transformers import DynamicCache
 
 import playground.engine.model as model_module
-from playground.engine.cache_kinds import StaticLayerCache
+from playground.engine.cache_kinds import ConcatenatedLayerCache, StaticLayerCache
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import ModelConfig
 from playground.engine.taps import tapped
@@ -39,7 +39,6 @@ from playground.tabs.inside_the_cache.attention import (
 from playground.tabs.inside_the_cache.classifier import read_once
 from playground.tabs.inside_the_cache.growth import (
     CacheSize,
-    ConcatenatedLayerCache,
     cache_growth,
     ghost_sizes,
     stored_rows,

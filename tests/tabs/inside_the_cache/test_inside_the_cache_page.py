@@ -15,7 +15,7 @@ from conftest import generate as press_generate
 from playwright.sync_api import Locator, Page, expect
 
 from playground.engine.batching import Batch
-from playground.engine.cache_kinds import LayerCache, StaticLayerCache
+from playground.engine.cache_kinds import ConcatenatedLayerCache, LayerCache, StaticLayerCache
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import Transformer
@@ -41,7 +41,7 @@ from playground.tabs.inside_the_cache.attention_values import (
 )
 from playground.tabs.inside_the_cache.claims import CLAIMS, READING, claims_value
 from playground.tabs.inside_the_cache.figures import allocated_figure, growth_figure, reads_figure
-from playground.tabs.inside_the_cache.growth import ConcatenatedLayerCache, cache_growth, stored_rows
+from playground.tabs.inside_the_cache.growth import cache_growth, stored_rows
 from playground.tabs.inside_the_cache.growth_values import copies_value, formula_value, ghost_curves, heat_value
 from playground.tabs.inside_the_cache.keeping import APPENDED, Change, changes
 from playground.tabs.inside_the_cache.keeping_values import (

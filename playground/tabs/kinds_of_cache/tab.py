@@ -1,0 +1,162 @@
+"""Kinds of cache: what each keeps, what that costs and what is lost; the calls behind it; those of transformers."""
+
+from collections.abc import Callable
+from functools import partial
+
+import gradio as gr
+
+from playground.page.bar import Page
+from playground.page.lesson import Section, read_lesson
+from playground.page.lesson_card import lesson_card
+from playground.page.line import Work
+from playground.page.panel import panel, plot_panel
+from playground.tabs.kinds_of_cache.blocks_values import shared_blocks, where_it_lies
+from playground.tabs.kinds_of_cache.comparison_values import (
+    BUDGETS,
+    SOME_BUDGETS,
+    all_stories,
+    along_a_text,
+    compared,
+)
+from playground.tabs.kinds_of_cache.stories import stories
+from playground.tabs.kinds_of_cache.update_values import loop_text, theirs_value, update_calls
+from playground.words import say
+
+
+def kinds_tab(page: Page) -> None:
+    lessons = read_lesson("kinds_of_cache")
+    parts = {
+        "budget": _budget_part,
+        "stories": _stories_part,
+        "long": _long_part,
+        "update": _update_part,
+        "blocks": _blocks_part,
+        "places": _places_part,
+        "theirs": _theirs_part,
+    }
+    with gr.Tab(say("kinds_of_cache.tab.title"), id="kinds"), gr.Tabs(elem_id="kinds-parts", overflow_behavior="wrap"):
+        for name, part in parts.items():
+            title = say(f"kinds_of_cache.tab.{name}")
+            with gr.Tab(title, id=f"kinds-{name}"), gr.Column(elem_classes="kinds-part"):
+                part(page, lessons)
+
+
+def _budget_part(page: Page, lessons: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say('kinds_of_cache.compare.title')}", elem_classes="card-title")
+        about = {"stories": [_named(index) for index in range(len(stories()))], "budgets": BUDGETS}
+        picture = panel("kinds_of_cache/compare", about, elem_id="kinds-comparison", events=["asked"])
+    with gr.Row(elem_classes="lessons"):
+        lesson_card("K16", lessons["K16"])
+
+    work, inputs = partial(compared, page.models), [picture, page.model_name, page.prompt]
+    page.jobs.on(picture.asked, work, inputs, picture, name="kinds", long=True, asks=True, trigger_mode="multiple")
+
+
+def _named(index: int) -> str:
+    story = stories()[index]
+    return say("kinds_of_cache.compare.story", number=index + 1, question=story.question, word=story.word)
+
+
+def _budget_choice(elem_id: str) -> gr.Radio:
+    return gr.Radio(
+        [str(budget) for budget in SOME_BUDGETS],
+        value=str(BUDGETS[2]),
+        label=say("kinds_of_cache.stories.budget"),
+        elem_id=elem_id,
+    )
+
+
+def _stories_part(page: Page, lessons: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say('kinds_of_cache.stories.title')}", elem_classes="card-title")
+        gr.Markdown(say("kinds_of_cache.stories.text", count=len(stories())), elem_classes="card-words")
+        with gr.Row(elem_classes="kinds-choices"):
+            budget = _budget_choice("kinds-stories-budget")
+            start, stop = _buttons("stories")
+        status = panel("job_status", elem_id="kinds-stories-status")
+        bars = panel("bars", elem_id="kinds-stories-bars")
+    _measure(page, "stories", start, stop, all_stories, budget, status, [bars])
+
+
+def _long_part(page: Page, lessons: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say('kinds_of_cache.long.title')}", elem_classes="card-title")
+        gr.Markdown(say("kinds_of_cache.long.text"), elem_classes="card-words")
+        with gr.Row(elem_classes="kinds-choices"):
+            budget = _budget_choice("kinds-long-budget")
+            start, stop = _buttons("long")
+        status = panel("job_status", elem_id="kinds-long-status")
+        with gr.Row(elem_classes="kinds-two"):
+            curve = plot_panel(elem_id="kinds-long-curve")
+            table = panel("table", elem_id="kinds-long-table")
+    with gr.Row(elem_classes="lessons"):
+        lesson_card("sinks", lessons["sinks"])
+    _measure(page, "long", start, stop, along_a_text, budget, status, [curve, table])
+
+
+def _update_part(page: Page, lessons: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say('kinds_of_cache.update.title')}", elem_classes="card-title")
+        gr.Markdown(say("kinds_of_cache.update.text"), elem_classes="card-words")
+        calls = panel("kinds_of_cache/update", elem_id="kinds-update-panel", events=["asked"])
+        gr.Markdown(say("kinds_of_cache.update.compile"), elem_classes="card-words")
+    work, inputs = partial(update_calls, page.models), [calls, page.model_name, page.prompt]
+    page.jobs.on(calls.asked, work, inputs, calls, name="kinds-update", long=True, asks=True, trigger_mode="multiple")
+
+
+def _blocks_part(page: Page, lessons: dict[str, Section]) -> None:
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say('kinds_of_cache.blocks.title')}", elem_classes="card-title")
+        gr.Markdown(say("kinds_of_cache.blocks.text"), elem_classes="card-words")
+        blocks = panel("kinds_of_cache/blocks", elem_id="kinds-blocks", events=["asked"])
+    with gr.Row(elem_classes="lessons"):
+        lesson_card("K15", lessons["K15"])
+    _ask_once(page, blocks, shared_blocks, "kinds-blocks")
+
+
+def _places_part(page: Page, lessons: dict[str, Section]) -> None:
+    _tables(page, "places", ["devices", "files"], where_it_lies)
+
+
+def _tables(page: Page, name: str, tables: list[str], measure: Callable[..., Work]) -> None:
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say(f'kinds_of_cache.{name}.title')}", elem_classes="card-title")
+        picture = panel("kinds_of_cache/tables", {"tables": tables}, elem_id=f"kinds-{name}-tables", events=["asked"])
+    _ask_once(page, picture, measure, f"kinds-{name}")
+
+
+def _ask_once(page: Page, picture: gr.HTML, measure: Callable[..., Work], name: str) -> None:
+    """The picture asks by itself when it is first seen."""
+    work, inputs = partial(measure, page.models), [picture, page.model_name]
+    page.jobs.on(picture.asked, work, inputs, picture, name=name, long=True, asks=True, trigger_mode="multiple")
+
+
+def _theirs_part(_page: Page, lessons: dict[str, Section]) -> None:
+    with gr.Row(elem_classes="kinds-two"):
+        with gr.Column(elem_classes="card"):
+            gr.Markdown(f"## {say('kinds_of_cache.theirs.title')}", elem_classes="card-title")
+            gr.Markdown(say("kinds_of_cache.theirs.text"), elem_classes="card-words")
+            panel("kinds_of_cache/code", loop_text(), elem_id="kinds-loop")
+        with gr.Column(elem_classes="card"):
+            gr.Markdown(f"## {say('kinds_of_cache.theirs.kinds_title')}", elem_classes="card-title")
+            panel("table", theirs_value(), elem_id="kinds-where")
+
+
+def _buttons(name: str) -> tuple[gr.Button, gr.Button]:
+    start = gr.Button(
+        say(f"kinds_of_cache.{name}.start"), variant="primary", elem_id=f"kinds-{name}-start", scale=0, min_width=150
+    )
+    stop = gr.Button(say("kinds_of_cache.stop"), elem_id=f"kinds-{name}-stop", scale=0, min_width=90)
+    return start, stop
+
+
+def _measure(page, name, start, stop, measure, budget, status, outputs) -> None:
+    """A measurement of a budget whose values come together at the end."""
+
+    def work(tokens: str, model_name: str):
+        for made in measure(page.models, int(tokens) if tokens.isdecimal() else 0, model_name):
+            yield made if not isinstance(made, dict | tuple) else (None, *(made if isinstance(made, tuple) else [made]))
+
+    page.jobs.on(start.click, work, [budget, page.model_name], [status, *outputs], name=f"kinds-{name}", long=True)
+    page.jobs.stop(stop, f"kinds-{name}")
