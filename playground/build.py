@@ -15,6 +15,7 @@ from playground.tabs.inside_the_cache.tab import cache_tab
 from playground.tabs.kinds_of_cache.tab import kinds_tab
 from playground.tabs.one_answer.tab import sampling_tab
 from playground.tabs.playground.tab import playground_tab
+from playground.tabs.serving.tab import serving_tab
 from playground.tabs.thirty_answers.tab import answers_tab, shared_answers
 from playground.words import say
 
@@ -34,6 +35,7 @@ def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
             race_tab(page)
             cache_tab(page)
             kinds_tab(page)
+            serving_tab(page)
         add_endpoints(page)
     check_handlers(demo)
     spare_gradio(demo)

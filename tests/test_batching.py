@@ -92,6 +92,7 @@ def test_who_takes_turns_shares_every_pass(model: Transformer):
         for writing in writers:
             next(writing)
     assert passes == [(1, 2)] * 4 + [(4, 1)] * 9
+    assert batch.num_passes == len(passes)
 
 
 def counting(model: Transformer, passes: list) -> Transformer:
@@ -111,9 +112,10 @@ def test_a_long_prompt_is_fed_in_pieces_that_are_reported_as_one(model: Transfor
     monkeypatch.setattr(generation, "PIECE_TOKENS", 16)
     monkeypatch.setattr(batching, "PIECE_TOKENS", 16)
     prompt, params = [number % 61 for number in range(100)], SamplingParams(seed=1)
-    came = list(Batch(counting(model, passes := [])).generate(prompt, params, KVCache.of(model), 8))
+    batch = Batch(counting(model, passes := []))
+    came = list(batch.generate(prompt, params, KVCache.of(model), 8))
     assert [step is None for step, _ in came[:7]] == [True] * 6 + [False]
-    assert passes[:7] == [(1, 16)] * 6 + [(1, 4)]
+    assert passes[:7] == [(1, 16)] * 6 + [(1, 4)] and batch.num_passes == len(passes)
     assert_same([step for step, _ in came if step], alone(model, prompt, params, 8, []))
 
 

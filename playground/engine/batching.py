@@ -54,6 +54,7 @@ class Batch:
 
     def __init__(self, model: Decoder) -> None:
         self.model = model
+        self.num_passes = 0  # through the model so far
         self._rows: list[_Row] = []
         self._inside: list[_Row] = []  # in the order of the ragged cache
         self._ragged = RaggedCache(model.config.num_layers)
@@ -85,6 +86,7 @@ class Batch:
         try:
             for _, seconds in timed(feed_in_pieces(self.model, text, cache)):
                 row.num_fed, row.seconds = row.num_fed + PIECE_TOKENS, row.seconds + seconds
+                self.num_passes += 1
                 yield None, seconds
             while True:
                 if row.came is None:
@@ -102,6 +104,7 @@ class Batch:
     def _pass(self, row: _Row) -> None:
         """The next step of the row, and of all others that are ready for a pass over one token."""
         together = [each for each in self._rows if self._is_ready(each)]
+        self.num_passes += 1
         if row not in together or len(together) == 1:
             self._take_out(row)
             start = time.perf_counter()
