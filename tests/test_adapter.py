@@ -1,8 +1,13 @@
 """Models of transformers in our loop: their own `generate` is the judge."""
 
+from pathlib import Path
+
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
+from test_hugging_face import SIZES, assert_refused, assert_same_answer, change_config, shuffled
+from test_tokenizer import small_tokenizer_file
 
 from playground.engine.cache_kinds import KINDS
 from playground.engine.generation import generate
@@ -11,6 +16,7 @@ from playground.engine.model import ContextFullError
 from playground.engine.params import SamplingParams
 from playground.engine.sampling import row_seed
 from playground.models.adapter import TransformersDecoder
+from playground.models.loading import load_model
 from playground.models.rows import sample_answers
 
 PROMPT = [5, 9, 2, 44, 60]
@@ -28,11 +34,7 @@ MODELS = {
 @pytest.fixture(scope="module", params=list(MODELS))
 def theirs(request) -> transformers.PreTrainedModel:
     torch.manual_seed(0)
-    model = transformers.AutoModelForCausalLM.from_config(MODELS[request.param])
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.normal_(std=0.2)  # at the usual size one token would hold all the probability
-    return model.eval()
+    return shuffled(transformers.AutoModelForCausalLM.from_config(MODELS[request.param]))
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
@@ -63,3 +65,79 @@ def test_their_context_ends_as_ours_does(theirs):
     assert cache.position == 64
     with pytest.raises(ValueError, match="the cache has 2 layers, the model 3"):
         model(torch.tensor([[1]]), KVCache(2))
+
+
+FOLDERS = {
+    "gpt2": transformers.GPT2Config(
+        vocab_size=280, n_embd=32, n_layer=2, n_head=4, n_positions=64, bos_token_id=1, eos_token_id=2
+    ),
+    "gemma": transformers.GemmaConfig(**SIZES, head_dim=16),
+    "phi": transformers.PhiConfig(**SIZES),
+    "mistral with a window": transformers.MistralConfig(**SIZES, sliding_window=4),
+    "llama with stretched positions": transformers.LlamaConfig(
+        **SIZES, rope_parameters={"rope_type": "linear", "rope_theta": 1e4, "factor": 2.0}
+    ),
+}
+
+
+def written_by_transformers(folder: Path, config: transformers.PretrainedConfig) -> transformers.PreTrainedModel:
+    torch.manual_seed(0)
+    theirs = shuffled(transformers.AutoModelForCausalLM.from_config(config))
+    theirs.save_pretrained(folder)
+    small_tokenizer_file(folder / "tokenizer.json", vocab_size=280)
+    return theirs
+
+
+@pytest.mark.parametrize("kind", list(FOLDERS))
+def test_a_folder_of_another_kind_runs_on_their_code(tmp_path, kind):
+    theirs = written_by_transformers(tmp_path, FOLDERS[kind])
+    loaded = load_model(tmp_path)
+    assert isinstance(loaded.model, TransformersDecoder) and loaded.name == tmp_path.name
+    assert_same_answer(loaded, theirs)
+    trace = loaded.generate("hello", SamplingParams(seed=1), max_new_tokens=4, stop_ids=())
+    assert len(trace) == 4 and trace.logits.shape == (4, 280)
+    assert len(loaded.answers("hello", n=3, max_new_tokens=2)) == 3
+
+
+def test_its_weights_are_checked_too(tmp_path):
+    written_by_transformers(tmp_path, FOLDERS["gpt2"])
+    file = tmp_path / "model.safetensors"
+    tensors = load_file(file)
+    norm = next(name for name in tensors if name.endswith("ln_f.weight"))
+    save_file(tensors | {norm: torch.ones(9)}, file)
+    assert_refused(tmp_path, r"ln_f\.weight' has shape \(9,\), expected \(32,\)")
+    save_file({name: tensor for name, tensor in tensors.items() if name != norm}, file)
+    assert_refused(tmp_path, r"the weights of '.*ln_f\.weight' are missing")
+    file.write_bytes(file.read_bytes()[:5000])
+    assert_refused(tmp_path, r"model\.safetensors is not a readable safetensors file")
+    file.unlink()
+    assert_refused(tmp_path, r"holds no \.safetensors file; weights of other kinds are never loaded")
+
+
+def test_no_code_of_a_folder_is_run(tmp_path):
+    written_by_transformers(tmp_path, FOLDERS["gpt2"])
+    (tmp_path / "own.py").write_text("raise SystemExit('the code of the folder was run')")
+    change_config(tmp_path, auto_map={"AutoModelForCausalLM": "own.Model", "AutoConfig": "own.Config"})
+    assert isinstance(load_model(tmp_path).model, TransformersDecoder)
+    change_config(tmp_path, model_type="own", architectures=["OwnForCausalLM"])
+    assert_refused(tmp_path, r"config\.json describes .*own, OwnForCausalLM.*; a folder can be read whose")
+
+
+def test_a_model_that_keeps_something_else_is_refused(tmp_path):
+    """Mamba has a state of fixed size: there is no key and no value in it."""
+    config = transformers.MambaConfig(vocab_size=280, hidden_size=16, num_hidden_layers=2, state_size=4)
+    written_by_transformers(tmp_path, config)
+    assert_refused(tmp_path, r"config\.json describes mamba, which keeps something else than keys and values")
+
+
+def test_without_transformers_the_line_that_installs_it_is_said(tmp_path, monkeypatch):
+    written_by_transformers(tmp_path, FOLDERS["gpt2"])
+    monkeypatch.setattr("playground.models.sources.find_spec", lambda _name: None)
+    assert_refused(tmp_path, r"needs packages that are not installed \(transformers\): pip install .*'transformers>=5")
+
+
+def test_too_little_memory_is_asked_before(tmp_path, monkeypatch):
+    written_by_transformers(tmp_path, FOLDERS["gpt2"])
+    monkeypatch.setattr("playground.models.files.available_memory", lambda: 2048)
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", None)  # whoever loads now fails
+    assert_refused(tmp_path, r"needs .* of memory, and 2 KiB is free")

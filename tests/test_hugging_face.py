@@ -10,7 +10,11 @@ import transformers
 from safetensors.torch import load_file, save_file
 from test_tokenizer import small_tokenizer_file
 
+from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
+from playground.engine.model import Transformer
+from playground.engine.params import SamplingParams
+from playground.models.configuration import OtherKindError, hugging_face_config
 from playground.models.loading import LoadedModel, ModelFileError, load_model
 
 TOKENS = torch.tensor([[5, 9, 2, 44, 60, 0, 17, 17, 3, 28, 31, 12]])
@@ -29,12 +33,17 @@ def written(folder: Path, kind: str, shard: str = "1GB", **more) -> transformers
     """A random model of transformers, saved by transformers; norms and biases are random too, so that none is idle."""
     config = getattr(transformers, f"{kind}Config")(**{**SIZES, **more})
     torch.manual_seed(0)
-    theirs = getattr(transformers, f"{kind}ForCausalLM")(config)
+    theirs = shuffled(getattr(transformers, f"{kind}ForCausalLM")(config))
+    theirs.save_pretrained(folder, max_shard_size=shard)
+    small_tokenizer_file(folder / "tokenizer.json", vocab_size=280)
+    return theirs
+
+
+def shuffled(theirs: transformers.PreTrainedModel) -> transformers.PreTrainedModel:
+    """Weights so large that the model has opinions: at the usual size one token would hold all the probability."""
     with torch.no_grad():
         for parameter in theirs.parameters():
             parameter.copy_(0.1 * torch.randn(parameter.shape) + (parameter.ndim == 1))
-    theirs.save_pretrained(folder, max_shard_size=shard)
-    small_tokenizer_file(folder / "tokenizer.json", vocab_size=280)
     return theirs.eval()
 
 
@@ -47,6 +56,20 @@ def assert_same_logits(loaded: LoadedModel, theirs: transformers.PreTrainedModel
     ours = loaded.model(TOKENS, KVCache(loaded.model.config.num_layers))
     with torch.no_grad():
         torch.testing.assert_close(ours, theirs(TOKENS).logits, atol=1e-4, rtol=0)
+
+
+def assert_same_answer(loaded: LoadedModel, theirs: transformers.PreTrainedModel) -> None:
+    """The greedy tokens of their `generate`, and the logits of each step, with the cache and without."""
+    prompt, greedy = TOKENS[0].tolist(), SamplingParams(temperature=0)
+    settings = {"max_new_tokens": 10, "do_sample": False, "eos_token_id": None, "pad_token_id": 0}
+    right = theirs.generate(TOKENS, attention_mask=torch.ones_like(TOKENS), **settings)
+    with torch.no_grad():
+        whole = theirs(right).logits[0, len(prompt) - 1 : -1]
+    for kind in ("dynamic", "none"):
+        steps = list(generate(loaded.model, prompt, greedy, KVCache.of(loaded.model, kind), 10))
+        assert [step.token_id for step in steps] == right[0, len(prompt) :].tolist()
+        logits = torch.stack([step.distribution.logits for step in steps])
+        torch.testing.assert_close(logits, whole, atol=1e-4, rtol=0)
 
 
 def assert_refused(folder: Path, message: str) -> None:
@@ -63,12 +86,15 @@ def assert_refused(folder: Path, message: str) -> None:
         ("Qwen2", {"rms_norm_eps": 1e-5}),
         ("Llama", {}),
         ("Llama", {"head_dim": 8, "num_key_value_heads": 4}),
+        ("Mistral", {"sliding_window": None}),
     ],
 )
 def test_the_logits_are_those_of_transformers(tmp_path, kind, more, tied):
     theirs = written(tmp_path, kind, **{**more, "tie_word_embeddings": tied})
     loaded = load_model(tmp_path)
+    assert isinstance(loaded.model, Transformer)
     assert_same_logits(loaded, theirs)
+    assert_same_answer(loaded, theirs)
     assert (loaded.name, loaded.trained_length) == (tmp_path.name, 128)
 
 
@@ -164,9 +190,12 @@ def test_weights_that_are_missing_or_many_are_told(tmp_path):
     ],
 )
 def test_what_our_transformer_does_not_do_is_named(tmp_path, key, value):
+    """transformers gets it then: tests/test_adapter.py."""
     written(tmp_path, "Qwen3", head_dim=16)
     change_config(tmp_path, **{key: value})
-    assert_refused(tmp_path, rf"config\.json asks for {key} = .*, which the transformer here does not do")
+    path = tmp_path / "config.json"
+    with pytest.raises(OtherKindError, match=rf"asks for {key} = .*, which the transformer here does not do"):
+        hugging_face_config(json.loads(path.read_text()), path)
 
 
 def test_a_window_that_is_not_used_is_no_feature(tmp_path):
@@ -184,9 +213,9 @@ def test_an_unknown_entry_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}, r"\(gpt2, GPT2LMHeadModel\)"),
+        ({"model_type": "gpt9", "architectures": ["GPT9LMHeadModel"]}, r"\(gpt9, GPT9LMHeadModel\)"),
         ({"model_type": "qwen3", "architectures": ["Qwen3ForSequenceClassification"]}, r"\(qwen3, Qwen3ForSequence"),
-        ({"model_type": "qwen3_moe"}, r"\(qwen3_moe\)"),
+        ({"model_type": "qwen3_mega"}, r"\(qwen3_mega\)"),
         ({"model_type": ["llama"], "architectures": 5}, "another kind"),
         ({"n_layer": 12}, "no model that is known here"),
         ([], "no model that is known here"),
@@ -195,7 +224,7 @@ def test_an_unknown_entry_is_named(tmp_path):
 )
 def test_another_model_is_told_which_folders_can_be_read(tmp_path, settings, named):
     (tmp_path / "config.json").write_text(json.dumps(settings))
-    readable = "a folder can be read whose config.json has 'versions' .*Qwen3, Qwen2, Llama or MiniMind"
+    readable = "a folder can be read whose config.json has 'versions' .*Qwen3, Qwen2, Llama, Mistral or MiniMind"
     assert_refused(tmp_path, rf"config\.json describes .*{named}.*; {readable}")
 
 

@@ -1,8 +1,10 @@
 """A model file that is not what it should be is told apart, by name, before anything runs."""
 
+import dataclasses
 import json
 import pickle
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,10 @@ from safetensors.torch import load_file, save_file
 from test_tokenizer import small_tokenizer_file
 
 from playground.engine.generation import generate
+from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.models.checkpoint import tensors_of
+from playground.models.files import available_memory
 from playground.models.loading import ModelFileError, embedded_names, load_model
 
 
@@ -222,14 +226,16 @@ def test_an_unknown_stop_token_is_named(folder):
 
 
 def test_an_unknown_name_lists_the_known_ones(folder):
-    with pytest.raises(ModelFileError, match="no model is called 'large'; there are small"):
+    with pytest.raises(ModelFileError, match="no model is called 'large'; there are small, smollm2"):
         load_model("large", folder)
 
 
 def test_a_folder_that_is_none_is_told(folder):
     shutil.rmtree(folder)
     assert_refused(folder, r"config\.json is missing")
-    with pytest.raises(ModelFileError, match="there are minimind-base, minimind-chat, and no such folder"):
+    with pytest.raises(
+        ModelFileError, match="there are minimind-base, minimind-chat, smollm2, and no such folder or file"
+    ):
         load_model(folder)
 
 
@@ -249,6 +255,95 @@ def test_the_embedded_models_are_two_that_share_a_tokenizer(base, chat):
     assert chat.is_chat and not base.is_chat
     assert chat.stop_ids and base.stop_ids
     assert base.prompt_ids("Once upon a time") == chat.tokenizer.encode_plain("Once upon a time")
+
+
+@pytest.mark.parametrize("file", ["config.json", "tokenizer.json", "w.safetensors"])
+def test_a_file_that_may_not_be_read_is_named(folder, monkeypatch, file):
+    """As root, who may read all, the tests could not see it: so the system's refusal is played."""
+    opened = Path.open
+
+    def refuse(path, *arguments, **options):
+        if path.name == file:
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert_refused(folder, rf"{file} may not be read by this user: change its permissions")
+
+
+def test_memory_is_asked_for_before_anything_is_loaded(folder, monkeypatch):
+    monkeypatch.setattr("playground.models.files.available_memory", lambda: 2048)
+    monkeypatch.setattr(torch.nn.Module, "to_empty", None)  # whoever takes memory now fails
+    assert_refused(folder, r"w\.safetensors needs .* of memory, and 2 KiB is free: .* a smaller model or --dtype")
+
+
+def test_what_is_free_is_what_the_system_and_the_container_leave(tmp_path, monkeypatch):
+    files = {"/proc/meminfo": "MemTotal: 900 kB\nMemAvailable:   500 kB\n"}
+    monkeypatch.setattr(Path, "read_text", lambda path: files[str(path)])
+    files |= {"/sys/fs/cgroup/memory.max": "max\n", "/sys/fs/cgroup/memory.current": "7\n"}
+    assert available_memory() == 512_000
+    files["/sys/fs/cgroup/memory.max"] = "1007\n"
+    assert available_memory() == 1000
+    files["/proc/meminfo"] = ""  # another system
+    assert available_memory() is None
+
+
+@pytest.fixture
+def minimind(tmp_path: Path) -> Path:
+    """MiniMind's own files: a .pth of torch.save, config.json and tokenizer.json."""
+    small_tokenizer_file(tmp_path / "tokenizer.json", vocab_size=280)
+    ours = dataclasses.replace(TINY, vocab_size=280, tie_embeddings=True)
+    settings = {"model_type": "minimind", "vocab_size": 280, "hidden_size": 64, "num_hidden_layers": 2}
+    settings |= {"num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 96, "rope_theta": 1e6}
+    settings |= {"max_position_embeddings": 128, "rms_norm_eps": 1e-6, "hidden_act": "silu", "use_moe": False}
+    write_config(tmp_path, settings)
+    state = {name: tensor.half() for name, tensor in tensors_of(tiny_model(ours)).items()}
+    torch.save(state | {"lm_head.weight": state["model.embed_tokens.weight"]}, tmp_path / "full_sft_64.pth")
+    return tmp_path / "full_sft_64.pth"
+
+
+def test_a_state_dict_of_minimind_is_read(minimind):
+    loaded = load_model(minimind)
+    ours = tiny_model(dataclasses.replace(TINY, vocab_size=280))
+    for parameter in ours.parameters():
+        parameter.copy_(parameter.half())
+    ids = torch.tensor([[5, 9, 2, 44]])
+    torch.testing.assert_close(loaded.model(ids, KVCache(2)), ours(ids, KVCache(2)))
+    assert loaded.name == "full_sft_64" and loaded.is_chat
+    assert loaded.stop_ids == (loaded.tokenizer.token_to_id("<|im_end|>"),)
+
+
+@pytest.mark.parametrize(
+    ("write", "said"),
+    [
+        (lambda path: torch.save({"a": Trap()}, path), "more than tensors and plain data, perhaps code"),
+        (lambda path: torch.save([torch.ones(1)], path), "holds no state dict"),
+        (lambda path: torch.save({"epoch": 3}, path), "holds no state dict"),
+        (lambda path: path.write_bytes(pickle.dumps(Trap())), r"not a readable file of torch\.save"),
+        (lambda path: path.write_bytes(path.read_bytes()[:4000]), r"not a readable file of torch\.save"),
+        (lambda path: zipfile.ZipFile(path, "w").writestr("archive/data.pkl", b""), r"not a readable file of torch"),
+        (lambda path: path.unlink(), r"full_sft_64\.pth is missing"),
+        (lambda path: (path.parent / "config.json").unlink(), r"config\.json is missing"),
+        (lambda path: torch.save({"model.norm.weight": torch.ones(9)}, path), "has no tensor 'embed_tokens"),
+    ],
+)
+def test_what_is_no_state_dict_is_told_and_not_run(minimind, monkeypatch, write, said):
+    touched = []
+    monkeypatch.setattr(Path, "touch", lambda path: touched.append(path))
+    write(minimind)
+    with pytest.raises(ModelFileError, match=said) as refusal:
+        load_model(minimind)
+    assert "\n" not in str(refusal.value) and not touched
+
+
+def test_an_archive_that_hides_its_size_is_not_opened(minimind, monkeypatch):
+    """A zip bomb: 20 MB of zeros in 20 kB."""
+    with zipfile.ZipFile(minimind, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("archive/data.pkl", b"\x80\x02}q\x00.")
+        archive.writestr("archive/data/0", bytes(20_000_000))
+    monkeypatch.setattr(torch, "load", None)
+    with pytest.raises(ModelFileError, match=r"is a compressed archive, which torch\.save never writes"):
+        load_model(minimind)
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])

@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import gradio as gr
 import httpx
@@ -28,7 +29,8 @@ def refusal(capsys, *flags: str) -> tuple[int, str]:
 def test_an_unknown_model_is_one_sentence_that_lists_the_known_ones(capsys):
     code, said = refusal(capsys, "--model", "gpt-9")
     assert code == 1
-    assert said == "The page can't start: no model is called 'gpt-9'; there are minimind-base, minimind-chat"
+    known = "there are minimind-base, minimind-chat, smollm2, and no such folder or file, nor is it an id (org/name)"
+    assert said == f"The page can't start: no model is called 'gpt-9'; {known} of the Hugging Face hub"
 
 
 @pytest.mark.parametrize(
@@ -132,21 +134,27 @@ def test_a_page_with_a_password_shows_nothing_without_it():
 
 def test_the_model_asked_for_is_offered_first(monkeypatch):
     offered = []
-    monkeypatch.setattr(start, "load_model", lambda name, **_more: name)
-    monkeypatch.setattr(start, "build_page", lambda models: offered.extend(models) or gr.Blocks())
-    start.build(first="minimind-chat")
-    assert offered[0] == "minimind-chat" and len(offered) == 2
+    monkeypatch.setattr(start, "load_model", lambda name, **_more: SimpleNamespace(name=name.removeprefix("/tmp/")))
+    monkeypatch.setattr(start, "build_page", lambda models: offered.append(list(models)) or gr.Blocks())
+    for first in ("minimind-base", "minimind-chat", "smollm2", "/tmp/folder"):
+        start.build(first=first)
+    both = ["minimind-base", "minimind-chat"]
+    assert offered[:2] == [both, both[::-1]]
+    assert [names[0] for names in offered[2:]] == ["smollm2", "folder"] and all(
+        len(names) == 3 for names in offered[2:]
+    )
 
 
 LOOK = """
 import runpy, sys
 import safetensors.torch
 safetensors.torch.load_file = None  # whoever loads a model now fails
-sys.argv = ["app.py", "--model", "gpt-9"]
+sys.argv = ["app.py", "--model", "{model}"]
 {start}
 import gradio, huggingface_hub
 assert not gradio.analytics.analytics_enabled()
-assert huggingface_hub.constants.HF_HUB_OFFLINE
+assert huggingface_hub.constants.HF_HUB_OFFLINE == {offline}
+assert huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY
 with gradio.Blocks() as page:
     pass
 assert page.queue()._queue.ANAYLTICS_CACHE_FREQUENCY == 1000000
@@ -158,15 +166,26 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("way", list(WAYS))
-def test_both_ways_of_starting_load_no_model_too_early_and_set_gradio_up(way):
-    """What gradio reads once, when it is imported, must stand before."""
+@pytest.mark.parametrize(
+    ("way", "model", "said"),
+    [
+        ("python app.py", "gpt-9", "no model is called 'gpt-9'"),
+        (
+            "python -m playground",
+            "nobody/nothing",
+            "'nobody/nothing' is no folder here and not in Hugging Face's cache",
+        ),
+    ],
+)
+def test_both_ways_of_starting_load_no_model_too_early_and_set_gradio_up(tmp_path, way, model, said):
+    """What gradio reads once, when it is imported, must stand before. The hub is asked only for a model of the hub."""
     named = ("GRADIO_ANALYTICS_ENABLED", "GRADIO_ANALYTICS_CACHE_FREQUENCY", "GRADIO_ANALYTICS_MAX_EVENTS")
-    named = (*named, "HF_HUB_OFFLINE")
+    named = (*named, "HF_HUB_OFFLINE", "HF_HUB_DISABLE_TELEMETRY")
     environment = {key: value for key, value in os.environ.items() if key not in named}
+    environment |= {"HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(tmp_path)}  # where nobody answers
     started = WAYS[way] + "\nexcept SystemExit as refusal: print(refusal)"
     ended = subprocess.run(
-        [sys.executable, "-c", LOOK.format(start=started)],
+        [sys.executable, "-c", LOOK.format(start=started, model=model, offline=model == "gpt-9")],
         cwd=REPOSITORY,
         env=environment,
         capture_output=True,
@@ -174,4 +193,4 @@ def test_both_ways_of_starting_load_no_model_too_early_and_set_gradio_up(way):
         check=False,
     )
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout.startswith("The page can't start: no model is called 'gpt-9'")
+    assert ended.stdout.startswith(f"The page can't start: {said}")

@@ -84,6 +84,11 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float) -> Tensor:
     return torch.layer_norm(torch.cat((x, -x), -1), (2 * size,), None, None, eps).narrow(-1, 0, size) * weight
 
 
+def product(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x times a weight, or times what engine/packed.py has made of it."""
+    return F.linear(x, weight, bias) if isinstance(weight, Tensor) else weight.product(x)
+
+
 class Attention(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -98,7 +103,7 @@ class Attention(nn.Module):
     def forward(self, x: Tensor, rotary: tuple[Tensor, Tensor], cache: LayerCache, layer: int) -> Tensor:
         config = self.config
         batch, num_new, _ = x.shape
-        heads = F.linear(x, self.qkv, self.qkv_bias).view(batch, num_new, -1, config.head_dim).transpose(1, 2)
+        heads = product(x, self.qkv, self.qkv_bias).view(batch, num_new, -1, config.head_dim).transpose(1, 2)
         # Queries and keys are treated alike, so they go through norm and rotation together.
         turned, values = heads.split_with_sizes([config.num_heads + config.num_kv_heads, config.num_kv_heads], 1)
         if config.qk_norm:
@@ -116,7 +121,7 @@ class Attention(nn.Module):
             offer_attention(self, layer, queries, keys, values, mask)
         read = F.scaled_dot_product_attention(queries, keys, values, attn_mask=mask)
         read = read.reshape(batch, config.num_heads, num_new, config.head_dim).transpose(1, 2)
-        return F.linear(read.reshape(batch, num_new, -1), self.output)
+        return product(read.reshape(batch, num_new, -1), self.output)
 
     def _qk_norm(self) -> Tensor:
         """(H + KV, 1, D) the norm weights of all query and key heads."""
@@ -134,8 +139,8 @@ class FeedForward(nn.Module):
         self.down = nn.Parameter(torch.empty(config.hidden_size, config.intermediate_size))
 
     def forward(self, x: Tensor) -> Tensor:
-        gate, up = F.linear(x, self.gate_up).chunk(2, dim=-1)
-        return F.linear(F.silu(gate) * up, self.down)
+        gate, up = product(x, self.gate_up).chunk(2, dim=-1)
+        return product(F.silu(gate) * up, self.down)
 
 
 class Block(nn.Module):
@@ -157,6 +162,8 @@ class Block(nn.Module):
 
 class Transformer(nn.Module):
     """Token ids in, logits out. Nothing of a request is stored in it: what has been seen lives in the cache."""
+
+    weight_format = "float32"  # another one where engine/packed.py has packed the weights
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -202,4 +209,4 @@ class Transformer(nn.Module):
         if last_only:
             x = x[:, -1:]
         x = rms_norm(x, self.final_norm, self.config.rms_norm_eps)
-        return F.linear(x, self.embedding if self.head is None else self.head)
+        return product(x, self.embedding if self.head is None else self.head)

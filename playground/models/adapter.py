@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -11,7 +12,11 @@ from torch import Tensor
 
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import check_room
+from playground.models.files import ModelFileError, check_memory, read_folder_weights
+from playground.models.sources import require
 from playground.words import say
+
+POSITIONS = 2048  # where a configuration names no end: those of a model without a table of positions
 
 
 @dataclass(frozen=True)
@@ -30,7 +35,8 @@ class TransformersDecoder:
     def __init__(self, model: Any) -> None:
         self.model = model.eval().requires_grad_(False)
         config = model.config.get_text_config()
-        self.config = AdaptedConfig(config.num_hidden_layers, config.vocab_size, config.max_position_embeddings)
+        positions = getattr(config, "max_position_embeddings", None) or POSITIONS
+        self.config = AdaptedConfig(config.num_hidden_layers, config.vocab_size, positions)
         self._windowed = any(kind != "full_attention" for kind in getattr(config, "layer_types", None) or [])
         # transformers 5 gave the argument another name, model by model.
         arguments = inspect.signature(model.forward).parameters
@@ -72,6 +78,57 @@ class TransformersDecoder:
         hidden = torch.finfo(self.model.dtype).min
         added = torch.zeros(masks[0].shape, dtype=self.model.dtype).masked_fill(~masks[0], hidden)
         return added[None, None].to(self.device)
+
+
+def load_adapted(folder: Path, settings: Any, into: tuple[torch.device, torch.dtype], error: ModelFileError):
+    """The model of a folder in transformers' own code; `error` is raised again where transformers has none for it."""
+    model_type = settings.get("model_type") if isinstance(settings, dict) else None
+    if not isinstance(model_type, str) or model_type == "minimind":
+        raise error
+    require("transformers")
+    from transformers import AutoModelForCausalLM
+    from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CLASSES
+
+    classes = settings.get("architectures")
+    if model_type not in CLASSES or (isinstance(classes, list) and classes and CLASSES[model_type] not in classes):
+        raise error
+    device, dtype = into
+    check_memory(sum(tensor.numel() for tensor in read_folder_weights(folder).values()) * dtype.itemsize, folder)
+    try:
+        model, about = AutoModelForCausalLM.from_pretrained(
+            folder,
+            dtype=dtype,
+            use_safetensors=True,
+            local_files_only=True,
+            trust_remote_code=False,
+            ignore_mismatched_sizes=True,  # they are told below, in one sentence
+            output_loading_info=True,
+        )
+    except Exception as wrong:  # each class of transformers raises its own
+        reason = next(iter(str(wrong).strip().splitlines()), type(wrong).__name__)
+        raise ModelFileError(say("models.adapter.unreadable", path=str(folder), reason=reason)) from None
+    for name, shape, expected in sorted(about["mismatched_keys"]):
+        facts = {"name": repr(name), "shape": str(tuple(shape)), "expected": str(tuple(expected))}
+        reason = say("models.checkpoint.shape", **facts)
+        raise ModelFileError(say("models.load.reason", path=str(folder), reason=reason))
+    if missing := sorted(about["missing_keys"]):
+        raise ModelFileError(say("models.adapter.weights", path=str(folder), name=repr(missing[0])))
+    decoder = TransformersDecoder(model.to(device))
+    if not _keeps_keys_and_values(decoder):
+        kind = str(model_type)
+        raise ModelFileError(say("models.adapter.other_cache", path=str(folder / "config.json"), kind=kind))
+    return decoder
+
+
+def _keeps_keys_and_values(decoder: TransformersDecoder) -> bool:
+    """Tried with one token: each kind of model has its own idea of what to keep."""
+    cache = KVCache.of(decoder)
+    try:
+        with torch.inference_mode():
+            decoder(torch.zeros(1, 1, dtype=torch.long, device=decoder.device), cache, last_only=True)
+    except Exception:  # it asked the cache for what ours has not
+        return False
+    return all(layer.seen == 1 for layer in cache.layers)
 
 
 class TransformersCache(KVCache):

@@ -42,11 +42,11 @@ SIZES = {  # Hugging Face's name -> ours
 OTHERS = {"layer_types", "rms_norm_eps", "rope_parameters", "rope_theta", "tie_word_embeddings"}
 # How a model was trained, stored, or is told to write: none of it changes a logit.
 HARMLESS_KEYS = {
-    "_name_or_path", "architectures", "attention_dropout", "auto_map", "bos_token_id", "dropout", "dtype",
-    "eos_token_id", "flash_attn", "initializer_range", "is_llama_config", "max_window_layers", "model_type",
-    "moe_intermediate_size", "norm_topk_prob", "num_experts", "num_experts_per_tok", "pad_token_id", "pretraining_tp",
-    "router_aux_loss_coef", "torch_dtype", "transformers.js_config", "transformers_version", "unsloth_fixed",
-    "unsloth_version", "use_cache",
+    "_model_name_or_path", "_name_or_path", "architectures", "attention_dropout", "auto_map", "bos_token_id",
+    "dropout", "dtype", "eos_token_id", "flash_attn", "initializer_range", "is_llama_config", "max_window_layers",
+    "model_type", "moe_intermediate_size", "norm_topk_prob", "num_experts", "num_experts_per_tok", "pad_token_id",
+    "pretraining_tp", "router_aux_loss_coef", "torch_dtype", "transformers.js_config", "transformers_version",
+    "unsloth_fixed", "unsloth_version", "use_cache",
 }  # fmt: skip
 
 
@@ -64,12 +64,23 @@ PLAIN = {"rope_theta": 1e4, "rms_norm_eps": 1e-6, "tie_word_embeddings": False} 
 FAMILIES = {
     "qwen3": Family("Qwen3ForCausalLM", True, False, {**PLAIN, "head_dim": 128, "num_key_value_heads": 32}),
     "qwen2": Family("Qwen2ForCausalLM", False, True, {**PLAIN, "head_dim": None, "num_key_value_heads": 32}),
+    # Where its file is silent, a Mistral has windows, which are transformers' business.
+    "mistral": Family(
+        "MistralForCausalLM",
+        False,
+        False,
+        {**PLAIN, "head_dim": None, "num_key_value_heads": 8, "sliding_window": 4096, "eos_token_id": 2},
+    ),
     "llama": Family(
         "LlamaForCausalLM", False, False, {**PLAIN, "head_dim": None, "num_key_value_heads": None, "eos_token_id": 2}
     ),
     # Its defaults changed from version to version, so what a file leaves out is asked for.
     "minimind": Family("MiniMindForCausalLM", True, False, {"head_dim": None, "tie_word_embeddings": True}),
 }
+
+
+class OtherKindError(ModelFileError):
+    """The configuration asks for more than our own transformer does."""
 
 
 def own_config(settings: dict, path: Path) -> ModelConfig:
@@ -89,7 +100,7 @@ def family_of(settings: Any, path: Path) -> Family:
             if settings.get("model_type", model_type) == model_type and classes in ([], [family.architecture]):
                 return family
     readable = told("models.config.readable")
-    raise ModelFileError(say("models.config.kind", path=str(path), kind=_called(settings), readable=readable))
+    raise OtherKindError(say("models.config.kind", path=str(path), kind=_called(settings), readable=readable))
 
 
 def hugging_face_config(settings: dict, path: Path) -> ModelConfig:
@@ -133,8 +144,8 @@ def _refuse_unknown(settings: dict, known: set[str], path: Path) -> None:
             raise ModelFileError(say("models.config.unknown", path=str(path), name=repr(key)))
 
 
-def _does_not(key: str, settings: dict, path: Path) -> ModelFileError:
-    return ModelFileError(say("models.config.feature", path=str(path), name=key, value=shown(settings[key])))
+def _does_not(key: str, settings: dict, path: Path) -> OtherKindError:
+    return OtherKindError(say("models.config.feature", path=str(path), name=key, value=shown(settings[key])))
 
 
 def _called(settings: dict) -> dict:

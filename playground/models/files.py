@@ -1,6 +1,9 @@
 """The files of a model, read with care: each fault is one sentence that names the file."""
 
 import json
+import pickle
+import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +35,26 @@ def existing(path: Path) -> Path:
     return path
 
 
+def check_memory(num_bytes: int, path: Path) -> None:
+    """Before anything is loaded. A system that runs out of memory ends the program without a word."""
+    free = available_memory()
+    if free is not None and num_bytes > free:
+        raise ModelFileError(say("models.file.memory", path=str(path), needed=num_bytes, free=free))
+
+
+def available_memory() -> int | None:
+    """Bytes that this process may still take, its container's limit included; None where the system does not say."""
+    try:
+        free = 1024 * int(re.search(r"MemAvailable:\s+(\d+)", Path("/proc/meminfo").read_text())[1])
+    except (OSError, TypeError):
+        return None
+    try:
+        most, taken = (int(Path("/sys/fs/cgroup", name).read_text()) for name in ("memory.max", "memory.current"))
+    except (OSError, ValueError):  # "max": no limit
+        return free
+    return min(free, most - taken)
+
+
 def read_json(path: Path) -> Any:
     raw = existing(path).read_bytes()
     try:
@@ -61,11 +84,34 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
         tensors = load_file(existing(path))
     except SafetensorError as error:
         raise ModelFileError(say("models.file.not_safetensors", path=str(path), reason=str(error))) from None
+    return _plain_numbers(tensors, path)
+
+
+def _plain_numbers(tensors: dict[str, torch.Tensor], path: Path) -> dict[str, torch.Tensor]:
     for name, tensor in tensors.items():
         if tensor.dtype not in WEIGHT_TYPES:  # without their scales the numbers mean something else
             kind = str(tensor.dtype).removeprefix("torch.")
             raise ModelFileError(say("models.file.quantized", path=str(path), name=repr(name), kind=kind))
     return tensors
+
+
+def read_checkpoint(path: Path) -> dict[str, torch.Tensor]:
+    """The state dict in a file of torch.save. That holds a pickle, of which only tensors and plain data are read."""
+    try:
+        with zipfile.ZipFile(existing(path)) as archive:
+            packed = any(part.compress_type != zipfile.ZIP_STORED for part in archive.infolist())
+        if packed:  # torch.save packs nothing: who does may hide any size in a small file
+            raise ModelFileError(say("models.file.packed", path=str(path)))
+        state = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+    except pickle.UnpicklingError:
+        raise ModelFileError(say("models.file.code", path=str(path))) from None
+    except (zipfile.BadZipFile, RuntimeError, EOFError, KeyError, ValueError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(say("models.file.not_pth", path=str(path))) from None
+    if not isinstance(state, dict) or not all(isinstance(tensor, torch.Tensor) for tensor in state.values()):
+        raise ModelFileError(say("models.file.no_state_dict", path=str(path)))
+    return _plain_numbers(state, path)
 
 
 def read_folder_weights(folder: Path) -> dict[str, torch.Tensor]:

@@ -1,21 +1,24 @@
-"""A model by its name, from assets/model, or from a folder: this program's own or one in Hugging Face's format.
+"""A model by its name, from a folder (this program's own or one in Hugging Face's format) or from a file.
 
-Weights are safetensors only: a pickle could run code.
+No code that comes with a model is run.
 """
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from playground.assets import ASSETS
-from playground.engine.arguments import shown
-from playground.engine.model import ModelConfig, Transformer
-from playground.models.checkpoint import load_tensors
-from playground.models.configuration import family_of, hugging_face_config, own_config
-from playground.models.files import ModelFileError, entry, existing, read_folder_weights, read_json, read_weights
-from playground.models.text import TURN_END, TURN_START, LoadedModel
-from playground.models.tokenizer import Tokenizer
+from playground.engine.model import Transformer
+from playground.engine.packed import pack
+from playground.models.configuration import own_config
+from playground.models.files import ModelFileError, entry, read_checkpoint, read_json, read_weights
+from playground.models.gguf import converted
+from playground.models.hugging_face import Into, filled, from_hugging_face, read_tokenizer
+from playground.models.sources import HUB_ID, SMOLLM2, from_hub, smollm2_file
+from playground.models.text import LoadedModel
 from playground.words import say, told
 
 EMBEDDED = ASSETS / "model"
@@ -26,76 +29,82 @@ def embedded_names(folder: Path = EMBEDDED) -> list[str]:
 
 
 def load_model(
-    name_or_folder: str | Path, folder: Path = EMBEDDED, device: str = "cpu", dtype: torch.dtype = torch.float32
+    name_or_path: str | Path,
+    folder: Path = EMBEDDED,
+    device: str = "cpu",
+    dtype: torch.dtype = torch.float32,
+    weights: str = "float32",
 ) -> LoadedModel:
-    """A version that `folder` names, or else a folder of its own; gradients off.
+    """A version that `folder` names, "smollm2", a folder, a .gguf or .pth file, or "org/name" of the Hugging Face hub.
 
-    Raises ModelFileError saying which file is wrong and how.
+    Gradients are off. `weights`: one of FORMATS of engine/packed.py.
+    Raises ModelFileError saying what is wrong and how to mend it.
     """
-    names = embedded_names(folder)
-    if name_or_folder in names:
-        loaded = _own_version(name_or_folder, folder)
-    elif Path(name_or_folder).is_dir():
-        loaded = _from_folder(Path(name_or_folder))
-    else:
-        name = repr(str(name_or_folder))
-        raise ModelFileError(say("models.load.unknown", name=name, names=", ".join(names)))
-    loaded.model.requires_grad_(False).to(device=device, dtype=dtype).eval()
-    return loaded
+    into = torch.device(device), dtype
+    try:
+        loaded = _loaded(name_or_path, folder, into)
+        if weights != "float32":
+            _pack(loaded, weights)
+        return loaded
+    except PermissionError as error:
+        raise ModelFileError(say("models.load.permission", path=str(error.filename))) from None
 
 
-def _from_folder(folder: Path) -> LoadedModel:
+def _loaded(wanted: str | Path, folder: Path, into: Into) -> LoadedModel:
+    names, path = embedded_names(folder), Path(wanted)
+    if wanted in names:
+        return _own_version(wanted, folder, into)
+    if wanted == SMOLLM2:
+        return replace(_from_folder(converted(smollm2_file()), into), name=SMOLLM2)
+    if path.suffix == ".gguf":
+        return replace(_from_folder(converted(path), into), name=path.stem)
+    if path.suffix == ".pth":
+        return _from_checkpoint(path, into)
+    if path.is_dir():
+        return _from_folder(path, into)
+    if re.fullmatch(HUB_ID, str(wanted)):
+        return replace(_from_folder(from_hub(str(wanted)), into), name=str(wanted))
+    raise ModelFileError(say("models.load.unknown", name=repr(str(wanted)), names=", ".join([*names, SMOLLM2])))
+
+
+def _pack(loaded: LoadedModel, weights: str) -> None:
+    if not isinstance(loaded.model, Transformer):
+        raise ModelFileError(say("models.load.not_packed", model=loaded.name, form=weights))
+    try:
+        pack(loaded.model, weights)
+    except ValueError as error:
+        raise ModelFileError(str(error)) from None
+
+
+def _from_folder(folder: Path, into: Into) -> LoadedModel:
     settings = read_json(folder / "config.json")
     if not isinstance(settings, dict) or "versions" not in settings:
-        return _hugging_face(folder, settings)
+        return from_hugging_face(folder, settings, into)
     names = embedded_names(folder)
     if len(names) != 1:
         raise ModelFileError(say("models.load.several", path=str(folder), names=", ".join(names)))
-    return _own_version(names[0], folder)
+    return _own_version(names[0], folder, into)
 
 
-def _own_version(name: str, folder: Path) -> LoadedModel:
+def _from_checkpoint(path: Path, into: Into) -> LoadedModel:
+    """MiniMind's own way: the weights in a .pth file, config.json and tokenizer.json beside it."""
+    tensors = read_checkpoint(path)
+    loaded = from_hugging_face(path.parent, read_json(path.parent / "config.json"), into, tensors)
+    return replace(loaded, name=path.stem)
+
+
+def _own_version(name: str, folder: Path, into: Into) -> LoadedModel:
     path = folder / "config.json"
     settings = read_json(path)
     version = _versions(settings, path)[name]
     file, is_chat = entry(version, "file", str, path), entry(version, "chat", bool, path)
-    model = _filled(own_config(settings, path), read_weights(folder / file), folder / file)
-    tokenizer = _read_tokenizer(folder / "tokenizer.json", model.config)
+    model = filled(own_config(settings, path), read_weights(folder / file), folder / file, into)
+    tokenizer = read_tokenizer(folder / "tokenizer.json", model.config.vocab_size)
     try:
         stop_ids = tuple(map(tokenizer.token_to_id, entry(version, "stop_tokens", list, path)))
     except ValueError as error:
         raise ModelFileError(say("models.load.stop_token", path=str(path), reason=str(error))) from None
     return LoadedModel(name, model, tokenizer, is_chat, stop_ids, entry(settings, "trained_length", int, path))
-
-
-def _hugging_face(folder: Path, settings: Any) -> LoadedModel:
-    path = folder / "config.json"
-    family = family_of(settings, path)
-    model = _filled(hugging_face_config(settings, path), read_folder_weights(folder), folder)
-    config = model.config
-    tokenizer = _read_tokenizer(folder / "tokenizer.json", config)
-    stop_ids = _end_of_text_ids(folder, {**family.defaults, **settings}, config)
-    is_chat = tokenizer.has(TURN_START) and tokenizer.has(TURN_END)
-    if is_chat:
-        stop_ids = tuple(dict.fromkeys((*stop_ids, tokenizer.token_to_id(TURN_END))))
-    return LoadedModel(folder.resolve().name, model, tokenizer, is_chat, stop_ids, config.max_positions)
-
-
-def _end_of_text_ids(folder: Path, settings: dict, config: ModelConfig) -> tuple[int, ...]:
-    """generation_config.json says it; where that is missing or silent, config.json."""
-    path = folder / "generation_config.json"
-    generation = read_json(path) if path.is_file() else None
-    ends = generation.get("eos_token_id") if isinstance(generation, dict) else None
-    if ends is None:
-        path, ends = folder / "config.json", settings.get("eos_token_id")
-    if ends is None:
-        return ()
-    ends = ends if isinstance(ends, list) else [ends]
-    for end in ends:
-        if type(end) is not int or not 0 <= end < config.vocab_size:
-            facts = {"path": str(path), "size": config.vocab_size, "value": shown(end)}
-            raise ModelFileError(say("models.load.end_of_text", **facts))
-    return tuple(ends)
 
 
 def _versions(settings: Any, path: Path) -> dict:
@@ -104,24 +113,3 @@ def _versions(settings: Any, path: Path) -> dict:
     except ModelFileError as error:
         readable = told("models.config.readable")
         raise ModelFileError(say("models.load.unreadable", reason=str(error), readable=readable)) from None
-
-
-def _filled(config: ModelConfig, tensors: dict[str, torch.Tensor], source: Path) -> Transformer:
-    model = Transformer(config)
-    try:
-        load_tensors(model, tensors)
-    except ValueError as error:
-        raise ModelFileError(say("models.load.reason", path=str(source), reason=str(error))) from None
-    return model
-
-
-def _read_tokenizer(path: Path, config: ModelConfig) -> Tokenizer:
-    existing(path)
-    try:
-        tokenizer = Tokenizer(path)
-    except Exception as error:  # the tokenizers package raises nothing narrower
-        raise ModelFileError(say("models.load.tokenizer", path=str(path), reason=str(error))) from None
-    if tokenizer.vocab_size > config.vocab_size:
-        sizes = {"tokens": tokenizer.vocab_size, "size": config.vocab_size}
-        raise ModelFileError(say("models.load.tokenizer_size", **sizes))
-    return tokenizer

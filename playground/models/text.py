@@ -2,7 +2,7 @@
 
 import html
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from playground import numbers, style
@@ -14,10 +14,11 @@ from playground.engine.trace import Trace
 from playground.models.answers import Answer, at_once, write_answers
 from playground.models.figure import Figure, answer_figure
 from playground.models.tables import candidates_table, steps_table, trace_frame
+from playground.models.template import ChatTemplate, Turn, as_turns, last_text
 from playground.models.tokenizer import Tokenizer
 from playground.words import say
 
-TURN_START, TURN_END = "<|im_start|>", "<|im_end|>"  # ChatML
+Prompt = str | Sequence[Turn]  # a text, or a conversation that ends with the turn to answer
 
 
 @dataclass(frozen=True)
@@ -28,43 +29,45 @@ class LoadedModel:
     is_chat: bool
     stop_ids: tuple[int, ...]
     trained_length: int  # tokens; further positions were never trained
+    template: ChatTemplate = field(default_factory=ChatTemplate)  # of a chat model
+    first_ids: tuple[int, ...] = ()  # what a base model's texts begin with
 
-    def prompt_ids(self, text: str) -> list[int]:
-        """A chat model gets the text as a user's turn (ChatML, as MiniMind), a base model as it is."""
-        if not text.strip():
-            raise ValueError(say("models.prompt.empty"))
-        ids = self.tokenizer.encode_plain(text)
-        if not self.is_chat:
-            return ids
-        encode = self.tokenizer.encode
-        return [*encode(f"{TURN_START}user\n"), *ids, *encode(f"{TURN_END}\n{TURN_START}assistant\n")]
+    def prompt_ids(self, prompt: Prompt) -> list[int]:
+        """A chat model gets a text as a user's turn, and a conversation, by its own template; a base model gets a text
+        as it is. Raises ValueError for an empty prompt, or a conversation that this model can't be given."""
+        text = last_text(prompt)
+        if self.is_chat:
+            return self.tokenizer.encode_parts(self.template.parts(as_turns(prompt)))
+        if not isinstance(prompt, str):
+            raise ValueError(say("models.template.none", model=self.name))
+        return [*self.first_ids, *self.tokenizer.encode_plain(text)]
 
     def steps(
         self,
-        text: str,
+        prompt: Prompt,
         params: SamplingParams | None = None,
         cache: KVCache | None = None,
         max_new_tokens: int = 64,
         stop_ids: Sequence[int] | None = None,
         logits_processors: Sequence[LogitsProcessor] = (),
     ) -> Iterator[Step]:
-        """As `playground.generate`, for a text; `stop_ids` are the model's own unless given."""
+        """As `playground.generate`, for a text or a conversation; `stop_ids` are the model's own unless given."""
         ends = self.stop_ids if stop_ids is None else stop_ids
-        ids = self.prompt_ids(text)
+        ids = self.prompt_ids(prompt)
         return generate(self.model, ids, params, cache, max_new_tokens, ends, (), logits_processors)
 
-    def generate(self, text: str, params: SamplingParams | None = None, **options) -> "TextTrace":
+    def generate(self, prompt: Prompt, params: SamplingParams | None = None, **options) -> "TextTrace":
         """The whole answer, with every step recorded. Further options as of `steps`."""
-        pairs = list(timed(self.steps(text, params, **options)))
-        return TextTrace([step for step, _ in pairs], [seconds for _, seconds in pairs], self, text)
+        pairs = list(timed(self.steps(prompt, params, **options)))
+        return TextTrace([step for step, _ in pairs], [seconds for _, seconds in pairs], self, last_text(prompt))
 
-    def stream(self, text: str, params: SamplingParams | None = None, **options) -> Iterator[tuple[str, Step]]:
+    def stream(self, prompt: Prompt, params: SamplingParams | None = None, **options) -> Iterator[tuple[str, Step]]:
         """The text that each step adds, and the step; "" while a character is incomplete, also where the answer ends in
         the middle of one. Options as of `steps`."""
         said: list[Step] = []
 
         def token_ids() -> Iterator[int]:
-            for step in self.steps(text, params, **options):
+            for step in self.steps(prompt, params, **options):
                 said.append(step)
                 yield step.token_id
 
@@ -73,7 +76,7 @@ class LoadedModel:
 
     def answers(
         self,
-        text: str,
+        prompt: Prompt,
         params: SamplingParams | None = None,
         n: int = 30,
         max_new_tokens: int = 64,
@@ -83,7 +86,7 @@ class LoadedModel:
         """n answers, each with its probability; the first is that of `generate`."""
         ends = self.stop_ids if stop_ids is None else stop_ids
         settings = [params or SamplingParams()]
-        request = self.prompt_ids(text), settings, n, max_new_tokens, ends, logits_processors
+        request = self.prompt_ids(prompt), settings, n, max_new_tokens, ends, logits_processors
         return at_once(write_answers(self.model, self.tokenizer, *request))[0]
 
     @cached_property

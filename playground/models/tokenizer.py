@@ -2,6 +2,8 @@
 
 import codecs
 import json
+import re
+import secrets
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +20,9 @@ class Tokenizer:
 
     def __init__(self, path: Path) -> None:
         self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
-        self._plain = without_markers(self._tokenizer)
+        self._tokenizer.no_truncation()  # a file may ask for it
+        self._tokenizer.no_padding()
+        self._guarded, self._names = with_unwritable_markers(self._tokenizer)
         self._spelling = spelling_of(self._tokenizer)
         added = self._tokenizer.get_added_tokens_decoder()
         self._added = {token_id: token.content for token_id, token in added.items()}
@@ -30,12 +34,26 @@ class Tokenizer:
 
     def encode_plain(self, text: str) -> list[int]:
         """A marker such as <|im_end|> typed by a person is text like any other, never a control token."""
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            letter, place = repr(text[error.start]), error.start + 1
-            raise ValueError(say("models.prompt.half_a_character", letter=letter, place=place)) from None
-        return self._plain.encode(text, add_special_tokens=False).ids
+        return self.encode_parts([(text, True)])
+
+    def encode_parts(self, parts: Iterable[tuple[str, bool]]) -> list[int]:
+        """A text in pieces (piece, was it typed?) as a whole: in a piece that was not typed, markers are tokens."""
+        text = "".join(_whole(piece) if typed else self._marked(piece) for piece, typed in parts)
+        return self._guarded.encode(text, add_special_tokens=False).ids
+
+    def _marked(self, text: str) -> str:
+        return self._markers.sub(lambda found: self._names[found[0]], text) if self._names else text
+
+    @cached_property
+    def _markers(self) -> re.Pattern:
+        return re.compile("|".join(map(re.escape, sorted(self._names, key=len, reverse=True))))
+
+    @cached_property
+    def first_ids(self) -> tuple[int, ...]:
+        """What the file puts in front of a text: mostly nothing, or a token for the beginning."""
+        bare, whole = (self._tokenizer.encode("a", add_special_tokens=added).ids for added in (False, True))
+        places = range(len(whole) - len(bare) + 1)
+        return next((tuple(whole[:place]) for place in places if whole[place : place + len(bare)] == bare), ())
 
     def decode(self, token_ids: Iterable[int], skip_special: bool = True) -> str:
         if self._spelling is None:
@@ -107,22 +125,41 @@ class Tokenizer:
             yield decoder.decode(b"", final=True)
 
 
-def without_markers(tokenizer: tokenizers.Tokenizer) -> tokenizers.Tokenizer:
-    """The same, but no text becomes an added token: neither as a whole nor because the model's vocabulary holds it."""
+def _whole(text: str) -> str:
+    """Raises ValueError for what is no text."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        letter, place = repr(text[error.start]), error.start + 1
+        raise ValueError(say("models.prompt.half_a_character", letter=letter, place=place)) from None
+    return text
+
+
+def with_unwritable_markers(tokenizer: tokenizers.Tokenizer) -> tuple[tokenizers.Tokenizer, dict[str, str]]:
+    """The same, but added tokens are called by names that nobody can type, which are returned too.
+
+    No text becomes an added token then: neither as a whole nor because the model's vocabulary holds it.
+    """
     settings = json.loads(tokenizer.to_str())
-    added, settings["added_tokens"] = settings["added_tokens"], []
-    model = settings["model"]
-    kept = _ways_to_write(model)
-    for token_id, content in ((token["id"], token["content"]) for token in added):
-        unwritable = f"\U0010ffff{token_id}\U0010ffff"
-        if content in kept or BYTE_NAME.fullmatch(content):
+    vocab, kept = settings["model"]["vocab"], _ways_to_write(settings["model"])
+    nonce, names, added = secrets.token_hex(8), {}, []
+    for token in settings["added_tokens"]:
+        token_id, content = token["id"], token["content"]
+        if BYTE_NAME.fullmatch(content):
             continue
-        if isinstance(model["vocab"], dict):
-            if content in model["vocab"]:
-                model["vocab"][unwritable] = model["vocab"].pop(content)
-        elif token_id < len(model["vocab"]):  # Unigram: the place is the id
-            model["vocab"][token_id][0] = unwritable
-    return tokenizers.Tokenizer.from_str(json.dumps(settings))
+        name = f"\U0010ffff{nonce}-{token_id}\U0010ffff"
+        if isinstance(vocab, dict):
+            if content not in kept:
+                vocab.pop(content, None)
+            vocab[name] = token_id
+        elif token_id < len(vocab):  # Unigram: the place is the id
+            if content in kept:
+                continue
+            vocab[token_id][0] = name
+        names[content] = name
+        added.append({**token, "content": name})
+    settings["added_tokens"] = added
+    return tokenizers.Tokenizer.from_str(json.dumps(settings)), names
 
 
 def _ways_to_write(model: dict) -> set[str]:

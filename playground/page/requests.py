@@ -14,6 +14,7 @@ from gradio.blocks import BlockFunction
 from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError
 
 from playground.engine.arguments import shown, whole_number
+from playground.engine.model import Transformer
 from playground.engine.params import SamplingParams
 from playground.models.text import LoadedModel
 from playground.page.controls import DEFAULTS, MOST_NEW_TOKENS, MOST_SEED
@@ -46,6 +47,16 @@ def model_of(models: Mapping[str, LoadedModel], name: Any) -> LoadedModel:
     loaded = models.get(name) if isinstance(name, str) else None
     if loaded is None:
         raise RequestError(say("page.request.model", names=", ".join(models)))
+    return loaded
+
+
+def own_model_of(models: Mapping[str, LoadedModel], name: Any) -> LoadedModel:
+    """For what looks inside, or counts the work: on our own transformer only."""
+    loaded = model_of(models, name)
+    if not isinstance(loaded.model, Transformer):
+        raise RequestError(say("page.request.other_kind", model=loaded.name))
+    if loaded.model.weight_format != "float32":
+        raise RequestError(say("page.request.packed", model=loaded.name, form=loaded.model.weight_format))
     return loaded
 
 

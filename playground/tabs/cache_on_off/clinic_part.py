@@ -17,7 +17,7 @@ from playground.page.jobs import QUIET
 from playground.page.lesson import Section
 from playground.page.line import StoppedError
 from playground.page.panel import figure_json, panel, plot_panel
-from playground.page.requests import RequestError, model_of, prompt_ids_of, sampling_params
+from playground.page.requests import RequestError, own_model_of, prompt_ids_of, sampling_params
 from playground.tabs.cache_on_off.clinic import CHUNK, FAULTS, examine, hidden_fault, in_three_formats, stale_prompt
 from playground.tabs.cache_on_off.figures import GapLine, gaps_figure
 from playground.tabs.cache_on_off.race import RaceResult
@@ -138,7 +138,7 @@ def examined(
 ) -> Iterator[tuple | None]:
     """One test of the page: how it stands, and the evidence."""
     yield {"text": told("cache_on_off.clinic.writing")}, None
-    loaded, params = model_of(models, model_name), sampling_params(controls)
+    loaded, params = own_model_of(models, model_name), sampling_params(controls)
     prompt_ids = prompt_ids_of(loaded, prompt)
     if hide and len(prompt_ids) < 2:  # some faults refuse it, which would tell them
         raise RequestError(say("cache_on_off.clinic.too_short_to_hide"))
@@ -162,7 +162,7 @@ def examined(
 
 def in_formats(models: Mapping[str, LoadedModel], model_name: str, prompt: str) -> Iterator[tuple | None]:
     """A line for each number format, and the gaps of all."""
-    loaded = model_of(models, model_name)
+    loaded = own_model_of(models, model_name)
     prompt_ids, lines, said = prompt_ids_of(loaded, prompt), [], []
     try:
         for dtype, ticks in in_three_formats(loaded, prompt_ids):

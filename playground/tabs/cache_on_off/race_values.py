@@ -15,8 +15,8 @@ from playground.page.requests import (
     RequestError,
     affordable,
     known_settings,
-    model_of,
     new_tokens,
+    own_model_of,
     prompt_ids_of,
     sampling_params,
 )
@@ -64,7 +64,7 @@ class RaceRequest:
         max_new_tokens: int,
         past_stop: bool = False,
     ) -> "RaceRequest":
-        loaded, params = model_of(models, model_name), sampling_params(controls)
+        loaded, params = own_model_of(models, model_name), sampling_params(controls)
         return cls(name, loaded, prompt, params, known_settings(controls), max_new_tokens, past_stop)
 
     def values(self, is_quick: bool = False) -> Iterator[dict | None]:
@@ -103,7 +103,7 @@ def raced_unasked(
 
 def raced_course(models: Mapping[str, LoadedModel], model_name: str, controls: dict) -> Iterator[dict | None]:
     """The numbers of the course; the bar stays as it is."""
-    prompt = text_of_length(model_of(models, model_name), COURSE_PROMPT)
+    prompt = text_of_length(own_model_of(models, model_name), COURSE_PROMPT)
     yield from RaceRequest.of("course", models, model_name, prompt, controls, COURSE_NEW, past_stop=True).values()
 
 

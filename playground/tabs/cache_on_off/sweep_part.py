@@ -18,7 +18,7 @@ from playground.page.lesson import Section
 from playground.page.lesson_card import lesson_card
 from playground.page.line import StoppedError
 from playground.page.panel import Figure, figure_json, panel, plot_panel
-from playground.page.requests import model_of
+from playground.page.requests import RequestError, own_model_of
 from playground.tabs.cache_on_off.figures import TimeLine, first_token_figure, sweep_figure
 from playground.tabs.cache_on_off.race import OFF, ON, WARM_UP, RaceResult, RaceTick
 from playground.tabs.cache_on_off.sweep import (
@@ -66,13 +66,16 @@ class Measurement:
 
     def shown(self, page: Page, model_name: str) -> tuple[dict, dict]:
         """What is known of a model: words, and the picture."""
-        loaded = model_of(page.models, model_name)
+        try:
+            loaded = own_model_of(page.models, model_name)
+        except RequestError as error:  # nothing was pressed yet: it is said where the picture would be
+            return {"text": str(error)}, {}
         chain = self.finished.get(loaded.name)
         return {"text": summary(chain) if chain else self.before}, self.picture(chain or Chain(loaded, []))
 
     def measure(self, page: Page, model_name: str) -> Iterator[tuple | None]:
         """The lengths one after another."""
-        loaded = model_of(page.models, model_name)
+        loaded = own_model_of(page.models, model_name)
         chain = Chain(loaded, self.lengths(loaded))
         yield {"text": told("cache_on_off.measuring.warming_up", model=loaded.name)}, self.picture(chain)
         try:

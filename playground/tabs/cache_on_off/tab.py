@@ -9,7 +9,7 @@ from playground.page.jobs import QUIET
 from playground.page.lesson import Section, read_lesson
 from playground.page.lesson_card import lesson_card
 from playground.page.panel import panel
-from playground.page.requests import model_of
+from playground.page.requests import RequestError, own_model_of
 from playground.tabs.cache_on_off.clinic_part import clinic_part, formats_part
 from playground.tabs.cache_on_off.loop import loop_lines
 from playground.tabs.cache_on_off.race_values import SHORT_NEW, raced, raced_course, raced_short, raced_unasked
@@ -91,7 +91,10 @@ def _growth_part(page: Page, lessons: dict[str, Section]) -> None:
         lesson_card("K5", lessons["K5"])
 
     def on_model(name: str):
-        return work_growth(model_of(page.models, name).model)
+        try:
+            return work_growth(own_model_of(page.models, name).model)
+        except RequestError as error:  # nothing was pressed yet: it is said where the picture would be
+            return {"problem": str(error)}
 
     # Without a trigger: when the page is loaded and when another model is chosen.
     gr.on(None, on_model, page.model_name, growth, queue=False, **QUIET)

@@ -41,7 +41,9 @@ export function mount(element, api) {
   let growth = null;
   /** @type {Choice} */
   const choice = { kind: 0, prompt: 0, isLog: false, length: 64 };
-  const view = build(element, (change) => {
+  const problem = node("p.note", { role: "status" }, element);
+  const all = node("div", {}, element);
+  const view = build(all, (change) => {
     Object.assign(choice, change);
     draw();
   });
@@ -73,6 +75,8 @@ export function mount(element, api) {
 
   return {
     update(value) {
+      say(problem, value?.problem ?? "");
+      all.hidden = Boolean(value?.problem);
       if (!value?.prompts) return;
       growth = value;
       const { layers, hidden, bytes_per_token: each, state_bytes: state } = value;

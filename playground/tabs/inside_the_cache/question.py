@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field
 
 from playground.models.text import LoadedModel
-from playground.page.requests import RequestError, checked, model_of
+from playground.page.requests import RequestError, checked, own_model_of
 from playground.words import say
 
 TokenIds = Annotated[list[int], Field(min_length=1)]
@@ -55,7 +55,7 @@ class Text:
 def text_of(models: Mapping[str, LoadedModel], asked: Any) -> Text:
     """Raises RequestError. A layer, a position or a number of tokens out of range gives way to the nearest one."""
     question = checked(Question, asked)
-    loaded = model_of(models, question.model)
+    loaded = own_model_of(models, question.model)
     config = loaded.model.config
     num_stored = len(question.prompt_ids) + len(question.token_ids) - 1  # an answer may end with a full context
     if num_stored > config.max_positions:

@@ -6,15 +6,20 @@ from typing import Any
 
 import gradio as gr
 
+from playground.engine.generation import timed
+from playground.models.text import LoadedModel
 from playground.page.bar import Page
 from playground.page.controls import DEFAULTS
 from playground.page.line import Work
 from playground.page.panel import panel
 from playground.page.recording import record_run
+from playground.page.requests import RequestError, model_of
 from playground.tabs.cache_on_off.race_values import raced
 from playground.tabs.thirty_answers.answers import NUM_ANSWERS
 from playground.tabs.thirty_answers.values import answer_values
 from playground.words import say
+
+QUICK_STEP_SECONDS = 0.03
 
 
 def playground_tab(page: Page) -> None:
@@ -50,17 +55,33 @@ def _mini(name: str, tab: str, **facts: int) -> gr.Column:
 def _opening(page: Page) -> Callable[[], dict[str, Any]]:
     """Made once, when the server starts, and the same for every visitor: a page load runs nothing."""
     name, prompt = page.model_name.value, page.prompt.value
+    asked = {"model": name, "prompt": prompt, "params": _settings()}
+    is_quick = _is_quick(model_of(page.models, name), prompt)  # else the page asks for them by itself
     made = {  # the answers first: torch is slow at its first passes, and the run tells how long it took
-        "answers": _last(answer_values(page.models, {"model": name, "prompt": prompt, "params": _settings()})),
+        "answers": _last(answer_values(page.models, asked)) if is_quick else None,
         "vocabulary": page.vocabulary_of(name),
         "run": _last(record_run(page.models, page.runs, name, prompt, DEFAULTS)),
-        "comparison": _last(raced(page.models, name, prompt, DEFAULTS)),
+        "comparison": _race(page, name, prompt) if is_quick else None,
     }
 
     def opening(_nothing: Any = None) -> dict[str, Any]:
         return made
 
     return opening
+
+
+def _is_quick(loaded: LoadedModel, prompt: str) -> bool:
+    """Whether a step takes so little that the server can make more than one answer before it opens."""
+    steps = list(timed(loaded.steps(prompt, max_new_tokens=4, stop_ids=())))
+    return min(seconds for _, seconds in steps[1:]) < QUICK_STEP_SECONDS
+
+
+def _race(page: Page, name: str, prompt: str) -> dict[str, Any] | None:
+    """None of a model whose work can't be counted."""
+    try:
+        return _last(raced(page.models, name, prompt, DEFAULTS))
+    except RequestError:
+        return None
 
 
 def _settings() -> dict[str, Any]:
