@@ -33,7 +33,7 @@ function addClaim(list, claim, store) {
   button.addEventListener("click", () => {
     if (claim.reason) store.set({ reason: claim.reason });
     openTab("#tabs", words.say(claim.tab));
-    if (claim.part) openTab("#cache-tabs", words.say(claim.part));
+    if (claim.part) openTab("#cache-parts", words.say(claim.part));
   });
 }
 

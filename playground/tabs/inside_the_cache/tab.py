@@ -55,7 +55,10 @@ def cache_tab(page: Page) -> None:
         "reads": _reads_section,
         "claims": _claims_section,
     }
-    with gr.Tab(say("inside_the_cache.tab.title"), id="cache"), gr.Tabs(elem_id="cache-tabs", overflow_behavior="wrap"):
+    with (
+        gr.Tab(say("inside_the_cache.tab.title"), id="cache"),
+        gr.Tabs(elem_id="cache-parts", overflow_behavior="wrap"),
+    ):
         for name, section in sections.items():
             with gr.Tab(say(f"inside_the_cache.tab.{name}"), id=name), gr.Column(elem_classes="cache-section"):
                 section(page, words)

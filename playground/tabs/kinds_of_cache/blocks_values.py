@@ -4,10 +4,9 @@ from collections.abc import Mapping
 
 from playground.models.text import LoadedModel
 from playground.page.line import Progress, Work, in_steps
-from playground.page.requests import RequestError, model_of
+from playground.page.requests import own_model_of
 from playground.tabs.kinds_of_cache.blocks import ANSWER_TOKENS, BLOCK_SIZES, NUM_ANSWERS, share_blocks
 from playground.tabs.kinds_of_cache.comparison_values import READER
-from playground.tabs.kinds_of_cache.contenders import is_own
 from playground.tabs.kinds_of_cache.places import BY_LAYERS, REPEATS, file_times, splits
 from playground.tabs.kinds_of_cache.stories import stories
 from playground.words import say, told
@@ -16,10 +15,7 @@ FILE_LENGTHS = 100, 480  # tokens
 
 
 def _reader(models: Mapping[str, LoadedModel], model_name: str) -> LoadedModel:
-    loaded = models.get(READER) or model_of(models, model_name)
-    if not is_own(loaded.model):
-        raise RequestError(say("kinds_of_cache.problem.model", model=loaded.name))
-    return loaded
+    return own_model_of(models, READER if READER in models else model_name)
 
 
 def requests() -> list[str]:

@@ -7,9 +7,9 @@ from pydantic import BaseModel
 from playground.models.text import LoadedModel
 from playground.page.line import Work, in_steps
 from playground.page.panel import figure_json
-from playground.page.requests import RequestError, checked, model_of, prompt_ids_of, whole
+from playground.page.requests import RequestError, checked, own_model_of, prompt_ids_of, whole
 from playground.tabs.kinds_of_cache.comparison import MOST_NEW, Comparison, Followed, compare_kinds
-from playground.tabs.kinds_of_cache.contenders import Contender, bytes_per_token, contenders, is_own
+from playground.tabs.kinds_of_cache.contenders import Contender, bytes_per_token, contenders
 from playground.tabs.kinds_of_cache.figures import perplexity_figure
 from playground.tabs.kinds_of_cache.long_text import perplexity, smoothed, surprise_by_kind, text_ids
 from playground.tabs.kinds_of_cache.many_stories import right_answers
@@ -49,19 +49,15 @@ def _asked(models: Mapping[str, LoadedModel], story: str, model_name: str) -> tu
     """Its story, None for the prompt of the bar, and the model that reads it."""
     known = stories()
     if story == BAR:
-        chosen, loaded = None, model_of(models, model_name)
-    elif story.isdecimal() and int(story) < len(known):
-        chosen, loaded = known[int(story)], models.get(READER) or model_of(models, model_name)
-    else:
-        raise RequestError(say("kinds_of_cache.problem.story"))
-    return chosen, _own(loaded)
+        return None, own_model_of(models, model_name)
+    if story.isdecimal() and int(story) < len(known):
+        return known[int(story)], _first_of(models, READER, model_name)
+    raise RequestError(say("kinds_of_cache.problem.story"))
 
 
-def _own(loaded: LoadedModel) -> LoadedModel:
+def _first_of(models: Mapping[str, LoadedModel], *names: str) -> LoadedModel:
     """Some kinds look at queries and turn keys, which only models of this project let them."""
-    if not is_own(loaded.model):
-        raise RequestError(say("kinds_of_cache.problem.model", model=loaded.name))
-    return loaded
+    return own_model_of(models, next((name for name in names if name in models), names[-1]))
 
 
 def comparison_value(loaded: LoadedModel, story: Story | None, comparison: Comparison, budget: int) -> dict:
@@ -129,7 +125,7 @@ def _text(loaded: LoadedModel, token_ids: list[int]) -> str:
 def all_stories(models: Mapping[str, LoadedModel], budget: int, model_name: str) -> Work:
     """For bars.js: how many of the stories each kind answers right."""
     tokens = whole("budget", budget, BUDGETS[0], BUDGETS[1])
-    loaded = _own(models.get(READER) or model_of(models, model_name))
+    loaded = _first_of(models, READER, model_name)
     told_stories = stories()
     of = len(told_stories) * len(contenders(loaded.model, 1, tokens))
     found = yield from in_steps(right_answers(loaded, told_stories, tokens), of=of)
@@ -151,7 +147,7 @@ def _share_row(name: str, right: list[bool]) -> dict:
 def along_a_text(models: Mapping[str, LoadedModel], budget: int, model_name: str) -> Work:
     """For plot.js: perplexity along a long text, and a row of numbers for each kind."""
     tokens = whole("budget", budget, BUDGETS[0], BUDGETS[1])
-    loaded = _own(models.get(STORYTELLER) or model_of(models, model_name))
+    loaded = _first_of(models, STORYTELLER, model_name)
     ids = text_ids(loaded, stories())
     of = len(ids) * len(contenders(loaded.model, len(ids), tokens))
     done = surprise_by_kind(loaded, ids, tokens)

@@ -26,11 +26,6 @@ class Contender:
     facts: dict[str, int]  # for what the page says of it
 
 
-def is_own(model: object) -> bool:
-    """Whether all kinds can be had: some look at queries, or turn keys."""
-    return isinstance(model, Transformer)
-
-
 def bytes_per_token(model: Transformer) -> int:
     """Of one layer, unrounded."""
     return 2 * model.config.num_kv_heads * model.config.head_dim * model.embedding.element_size()

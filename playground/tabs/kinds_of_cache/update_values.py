@@ -5,8 +5,7 @@ from pathlib import Path
 
 from playground.models.text import LoadedModel
 from playground.page.line import Progress, Work
-from playground.page.requests import RequestError, model_of, prompt_ids_of
-from playground.tabs.kinds_of_cache.contenders import is_own
+from playground.page.requests import RequestError, own_model_of, prompt_ids_of
 from playground.tabs.kinds_of_cache.update_calls import (
     STEPS,
     WINDOW,
@@ -25,9 +24,7 @@ LOOP = Path(__file__).with_name("loop_in_transformers.txt")  # a program that a 
 
 def update_calls(models: Mapping[str, LoadedModel], _question: dict, model_name: str, prompt: str) -> Work:
     """For update.js: every call of every kind, for the prompt of the bar."""
-    loaded = model_of(models, model_name)
-    if not is_own(loaded.model):
-        raise RequestError(say("kinds_of_cache.problem.model", model=loaded.name))
+    loaded = own_model_of(models, model_name)
     prompt_ids = prompt_ids_of(loaded, prompt)
     if len(prompt_ids) > LONGEST:
         raise RequestError(say("kinds_of_cache.problem.long", count=len(prompt_ids), most=LONGEST))

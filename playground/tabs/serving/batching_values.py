@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from playground.models.text import LoadedModel
 from playground.page.line import Progress, Work
 from playground.page.machine import machine
-from playground.page.requests import checked, model_of, prompt_ids_of
+from playground.page.requests import checked, own_model_of, prompt_ids_of
 from playground.tabs.serving.schedule import CONTINUOUS, STATIC, WAYS, Asked, Schedule, serve
 from playground.words import say
 
@@ -46,7 +46,7 @@ def workload(loaded: LoadedModel, name: str) -> list[Asked]:
 def batched(models: Mapping[str, LoadedModel], question: Any) -> Work:
     """The counts after one repeat of each way, then the times of all."""
     asked = checked(BatchingQuestion, question)
-    loaded = model_of(models, asked.model)
+    loaded = own_model_of(models, asked.model)
     requests = workload(loaded, asked.workload)
     yield from _run(loaded, requests[:2], 2, STATIC)  # the first passes of a process are slow
     runs: dict[str, list[Schedule]] = {way: [] for way in WAYS}

@@ -10,7 +10,7 @@ from playground.models.answers import write_answers
 from playground.models.text import LoadedModel
 from playground.page.line import Work, in_steps
 from playground.page.machine import machine
-from playground.page.requests import checked, model_of, prompt_ids_of
+from playground.page.requests import checked, own_model_of, prompt_ids_of
 from playground.tabs.serving.prefix import reuse
 from playground.words import say, told
 
@@ -43,7 +43,7 @@ def prompts_of(loaded: LoadedModel, order: str) -> list[list[int]]:
 
 def prefix_values(models: Mapping[str, LoadedModel], question: Any) -> Work:
     asked = checked(PrefixQuestion, question)
-    loaded = model_of(models, asked.model)
+    loaded = own_model_of(models, asked.model)
     prompts = {order: prompts_of(loaded, order) for order in ORDERS}
     runs = []
     for _ in range(REPEATS):

@@ -14,7 +14,7 @@ from playground.page.lesson import Section, read_lesson
 from playground.page.lesson_card import lesson_card
 from playground.page.line import Work
 from playground.page.panel import panel
-from playground.page.requests import checked, model_of
+from playground.page.requests import checked, own_model_of
 from playground.tabs.serving.batching_values import SLOTS, WORKLOADS, batched
 from playground.tabs.serving.memory import TABLE, cache_bytes, hugging_face_names, measured_bytes, shape_of
 from playground.tabs.serving.padding_values import PADS, padding_values
@@ -106,7 +106,7 @@ def _choosing(button: gr.Button, box: str, value: str) -> None:
 
 def measured(models: Mapping[str, LoadedModel], question: Any) -> Work:
     """For calculator.js: the tensors of a loaded model beside the formula."""
-    loaded = model_of(models, checked(ModelQuestion, question).model)
+    loaded = own_model_of(models, checked(ModelQuestion, question).model)
     config = hugging_face_names(loaded.model.config)
     tokens = min(MEASURED_TOKENS, loaded.model.config.max_positions)
     bits = 8 * loaded.model.embedding.element_size()

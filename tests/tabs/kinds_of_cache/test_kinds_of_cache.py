@@ -186,7 +186,7 @@ def test_the_picture_opens_where_the_kinds_are_furthest_apart(chat, clara):
 
 def test_kinds_that_watch_queries_are_not_offered_to_models_of_transformers(chat):
     other = LoadedModel("other", object(), chat.tokenizer, True, (), 512)
-    with pytest.raises(RequestError, match="other is run by transformers"):
+    with pytest.raises(RequestError, match="other runs on transformers' own code"):
         at_once(compared({"other": other}, {"story": "0", "budget": 24}, "other", ""))
 
 
