@@ -19,9 +19,9 @@ from playground.tabs.serving.tab import serving_tab
 from playground.tabs.thirty_answers.tab import answers_tab, shared_answers
 from playground.words import say
 
-# Visitors of whom Gradio keeps half a megabyte each. Of who comes back later it makes the same again: the page's state
-# is in the browser.
-MOST_STATES = 100
+# Visitors whom Gradio remembers, each in some 30 kilobytes. Of who comes back later it makes the same again: the page's
+# state is in the browser.
+MOST_STATES = 1000
 
 
 def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:

@@ -10,9 +10,11 @@ import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from functools import partial
 from importlib.util import find_spec
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
+from gradio import state_holder
 from gradio.context import LocalContext
 from gradio.events import Dependency
 from pydantic import TypeAdapter
@@ -115,6 +117,21 @@ def spare_gradio(demo: gr.Blocks) -> None:
         kind.__init__.__signature__ = inspect.signature(kind.__init__)  # for a new session: of each component
     if find_spec("matplotlib") is None:
         sys.modules.setdefault("matplotlib", None)  # "not there", without a look at the disk
+    state_holder.SessionState = _Session
+
+
+class _Session(state_holder.SessionState):
+    """Keeps no settings and values of the page's components: a tenth of a second and half a megabyte for each visitor.
+
+    Gradio makes deep links of them, which guard.py has shut.
+    """
+
+    def __init__(self, blocks: gr.Blocks) -> None:
+        super().__init__(SimpleNamespace(default_config=blocks.default_config, blocks={}))
+
+    def _update_config(self, key: int) -> None: ...
+
+    def _update_value_in_config(self, key: int, value: Any) -> None: ...
 
 
 def _made(work: Callable[..., Work], types: TypeAdapter, values: Sequence[Any], visitor: str) -> Work:

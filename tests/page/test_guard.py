@@ -9,6 +9,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlparse
 
@@ -255,7 +256,8 @@ def through(
 
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
     scope = {"type": "http", "method": method, "path": path, "headers": headers, "query_string": b"", "root_path": ""}
-    asyncio.run(Guard(app, door)(scope, receive, send or keep))
+    with ThreadPoolExecutor(1) as thread:  # in this one the browser's loop may be running
+        thread.submit(asyncio.run, Guard(app, door)(scope, receive, send or keep)).result()
     return sent
 
 
