@@ -158,7 +158,7 @@ assert huggingface_hub.constants.HF_HUB_DISABLE_TELEMETRY
 with gradio.Blocks() as page:
     pass
 assert page.queue()._queue.ANAYLTICS_CACHE_FREQUENCY == 1000000
-assert page.queue()._queue.ANALYTICS_MAX_EVENTS == MOST_STATES
+assert page.queue()._queue.ANALYTICS_MAX_EVENTS == 100
 """
 WAYS = {
     "python app.py": "import app\ntry: runpy.run_path('app.py', run_name='__main__')",
