@@ -170,6 +170,22 @@ def slide(page: BrowserPage, name: str, value: float) -> None:
     )
 
 
+def small_texts(page: BrowserPage, root: str) -> list[str]:
+    """The texts in an element that are smaller than what the last row can read."""
+    return page.locator(root).evaluate(
+        """(root) => {
+          const small = [], walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            const [text, parent] = [walker.currentNode.textContent.trim(), walker.currentNode.parentElement];
+            const size = parseFloat(getComputedStyle(parent).fontSize);
+            const isSmall = text && size < 18 && parent.checkVisibility();
+            if (isSmall) small.push(`${size} ${parent.tagName} ${text.slice(0, 40)}`);
+          }
+          return small;
+        }"""
+    )
+
+
 def drawn(page: BrowserPage) -> None:
     """Waits until a change shows: pictures follow it in the next frame, and their widths in the one after."""
     page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

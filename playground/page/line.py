@@ -65,7 +65,7 @@ class Job:
     long: bool = False
     joins: bool = False  # goes on together with others that do
     asks: bool = False  # a picture asked, nobody pressed: it gives way to what the visitor asks for next
-    turn: int = 0  # of those: when it had its last step
+    turn: int = 0  # if it joins: when it had its last step
     arrived: float = 0.0  # seconds
     state: str = QUEUED
     stopping: bool = False  # Stop was pressed, or nobody listens any more
@@ -162,18 +162,17 @@ class Line:
                 of_visitor.remove(older)
                 self._stop(older)
             rivals = [each for each in of_visitor if each.long == job.long]
-            oldest_picture = next((each for each in rivals if each.asks), None)
-            if len(rivals) >= PLACES and oldest_picture:
-                rivals.remove(oldest_picture)
-                oldest_picture.gave_way = True
-                self._stop(oldest_picture)
             if is_late or any(job.number <= self._stops.get((job.visitor, name), -1) for name in ("", job.name)):
                 job.state = STOPPED
-            elif len(rivals) >= PLACES:
+            elif len(rivals) >= PLACES and not any(each.asks for each in rivals):
                 job.state, job.problem = FAILED, say("page.line.too_many")
             elif len(self._jobs) >= MOST_JOBS:
                 job.state, job.problem = FAILED, say("page.line.full")
             else:
+                if len(rivals) >= PLACES:
+                    oldest_picture = next(each for each in rivals if each.asks)
+                    oldest_picture.gave_way = True
+                    self._stop(oldest_picture)
                 job.arrived = time.perf_counter()
                 self._jobs.append(job)
                 self._wake_worker()

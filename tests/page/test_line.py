@@ -417,6 +417,19 @@ def test_what_a_picture_asked_for_gives_way_to_what_the_visitor_asks_for_next():
     assert newer_news[-1][0]["state"] == "done" and newer_news[-1][1] == {"text": "new"}
 
 
+def test_a_picture_does_not_give_way_to_what_was_stopped_on_its_way():
+    line, gate = Line(), Gate()
+    pressed, _ = in_background(line, gate.work(), "me", 1)
+    until(lambda: len(line) == 1)
+    picture, news = in_background(line, iter_of({"text": "old"}), "me", 2, asks=True)
+    until(lambda: len(line) == 2)
+    line.stop("me", 3, ["race"])
+    assert states(followed(line, iter_of({}), number=3, name="race")) == ["stopped"]
+    gate.open.set()
+    pressed.join(20), picture.join(20)
+    assert news[-1][0]["state"] == "done"
+
+
 def test_a_newer_request_of_the_same_kind_takes_the_place_of_the_older():
     line, gate = Line(), Gate()
     blocker, _ = in_background(line, gate.work(), "other")

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from conftest import drawn, generate, set_new_tokens, slide
+from conftest import drawn, generate, set_new_tokens, slide, small_texts
 from playwright.sync_api import Browser, Page, expect
 
 import playground.tabs.cache_on_off.clinic as clinic
@@ -32,16 +32,6 @@ PARTS = (
     "Clinic",
     "16 bits",
 )
-# The texts of this tab that are smaller than what the last row can read.
-SMALL_TEXT = """() => {
-  const small = [], walker = document.createTreeWalker(document.querySelector("#race-parts"), NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const [text, parent] = [walker.currentNode.textContent.trim(), walker.currentNode.parentElement];
-    const size = parseFloat(getComputedStyle(parent).fontSize);
-    if (text && size < 18 && parent.checkVisibility()) small.push(`${size} ${parent.tagName} ${text.slice(0, 40)}`);
-  }
-  return small;
-}"""
 
 
 def open_part(page: Page, part: str) -> None:
@@ -283,7 +273,7 @@ def test_no_part_is_longer_than_two_screens_and_nothing_is_smaller_than_18_px(ra
         drawn(page)
         height = page.evaluate("document.documentElement.scrollHeight")
         assert height <= 2 * 768, f"{part}: {height} px"
-        assert page.evaluate(SMALL_TEXT) == [], part
+        assert small_texts(page, "#race-parts") == [], part
 
 
 def test_a_planted_fault_is_found_in_two_steps(browser_page: Page):

@@ -3,20 +3,10 @@
 import json
 import re
 
-from conftest import drawn
+from conftest import drawn, small_texts
 from playwright.sync_api import Page, expect
 
 from playground.words import say
-
-SMALL_TEXT = """() => {
-  const small = [], walker = document.createTreeWalker(document.querySelector("#serving-parts"), NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const [text, parent] = [walker.currentNode.textContent.trim(), walker.currentNode.parentElement];
-    const size = parseFloat(getComputedStyle(parent).fontSize);
-    if (text && size < 18 && parent.checkVisibility()) small.push(`${size} ${parent.tagName} ${text.slice(0, 40)}`);
-  }
-  return small;
-}"""
 
 
 def open_part(page: Page, part: str) -> None:
@@ -29,7 +19,7 @@ def assert_fits_two_screens(page: Page) -> None:
     drawn(page)
     assert page.evaluate("document.documentElement.scrollHeight") <= 2 * 768
     assert page.evaluate("document.documentElement.scrollWidth") <= 1366
-    assert page.evaluate(SMALL_TEXT) == []
+    assert small_texts(page, "#serving-parts") == []
 
 
 def test_the_calculator_follows_boxes_sliders_lessons_and_a_pasted_file(browser_page: Page):
