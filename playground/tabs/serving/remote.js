@@ -16,7 +16,7 @@ import { barRows, keyNumbers } from "./rows.js";
  */
 /** @typedef {{ name: "token" | "told" | "untold", label: string, share: number, chosen: boolean, count: number }} Row */
 
-const SHOWN = 8; // tokens with a bar of their own
+const SHOWN = 7; // tokens with a bar of their own
 const KEPT = 6; // requests in the table
 
 /** The bars of a step: its most likely tokens and the sampled one, then the others that the server told, then all that

@@ -60,11 +60,11 @@ def test_bars_of_a_step_show_all_that_was_told_and_the_rest_as_one_block():
     steps = [step, {**step, "label": "t9", "prob": 0.5 / 2**9}, {**step, "prob": None, "top": []}]
     outside, inside, silent = in_node("return given.map(remote.rowsOf)", steps, remote="tabs/serving/remote.js")
     assert silent == []
-    for rows, told in ((outside, 4), (inside, 3)):
-        assert [row["name"] for row in rows] == ["token"] * 9 + ["told", "untold"]
-        assert [row["chosen"] for row in rows] == [False] * 8 + [True] + [False] * 2
+    for rows, told in ((outside, 5), (inside, 4)):
+        assert [row["name"] for row in rows] == ["token"] * 8 + ["told", "untold"]
+        assert [row["chosen"] for row in rows] == [False] * 7 + [True] + [False] * 2
         assert rows[-2]["count"] == told and sum(row["share"] for row in rows) == pytest.approx(1)
-    assert inside[8]["label"] == "t9"
+    assert inside[7]["label"] == "t9"
 
 
 def test_without_a_server_the_request_is_refused_with_the_way_to_have_one():
@@ -100,6 +100,9 @@ def test_a_visitor_asks_the_server_and_sees_what_it_tells(window: BrowserContext
     expect(bars).to_have_text([re.compile("capital70"), re.compile("big20"), re.compile("not told10")])
     expect(bars.nth(1).locator("[data-kind=chosen]")).to_have_count(1)
     expect(page.locator("#remote-can tr")).to_have_count(10)
+    tokens.nth(0).click()
+    expect(bars).to_have_count(9)
+    expect(bars.nth(7)).to_contain_text("13 more tokens")
     drawn(page)
     assert page.evaluate("document.documentElement.scrollHeight") <= 2 * 768
     assert small_texts(page, "#serving-parts") == []
