@@ -94,6 +94,10 @@ def test_padding_is_told_or_not_and_follows_the_prompt(browser_page: Page):
         expect(boxes.nth(place)).to_have_attribute("data-verdict", re.compile(verdict))
     expect(page.locator("#serving-reserved .serving-row")).to_have_count(4)
     assert_fits_two_screens(page)
+    page.locator("#lesson-K14").click()
+    expect(page.locator("#padding-pads")).to_have_value("1")
+    for place, verdict in enumerate(verdicts):
+        expect(boxes.nth(place)).to_have_attribute("data-verdict", re.compile(verdict))
 
 
 def test_a_shared_prompt_is_found_in_whole_blocks(browser_page: Page):
