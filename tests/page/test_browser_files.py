@@ -51,7 +51,7 @@ def test_a_module_brings_what_it_imports_and_what_that_imports():
     scripts = {
         "a/one.js": b'import { two,\n  also } from "./two.js";\nimport "../b/three.js";\n',
         "a/two.js": b'export * from "./one.js";\nconst text = "./never.js";\n',
-        "b/three.js": b'/** @type {import("./types.js").T} */\nconst url = new URL("./data.json", import.meta.url);\n',
+        "b/three.js": b'/** @type {import("./types.js").T} */\nexport function load(url = new URL("./data.json")) {}\n',
     }
     assert needed(scripts, ["a/one.js"]) == ["a/one.js", "a/two.js", "b/three.js"]
 
