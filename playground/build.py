@@ -50,7 +50,6 @@ def launch_options(door: Door | None = None) -> dict:
     return {
         "theme": gr.themes.Base(font=fonts, font_mono=["DejaVu Sans Mono", "monospace"]),
         "css": style.css_variables() + style_sheet(),
-        "head": '<script type="module" src="scripts/page/js/main.js"></script>',
         "app_kwargs": app_options(say("page.title"), say("page.description"), door or Door()),
         "run_history": False,
         "state_session_capacity": MOST_STATES,
