@@ -25,6 +25,7 @@ from playground.page.runs import Run, RunStore, payload
 from playground.page.spreadsheet import csv_text
 from playground.tabs.one_answer.fork import go_on
 from playground.tabs.one_answer.questions import FINDINGS, answer_question
+from playground.tabs.one_answer.reading import reading_of
 from playground.words import say
 
 
@@ -32,11 +33,10 @@ def sampling_tab(page: Page) -> None:
     with gr.Tab(say("one_answer.tab"), id="sampling"), gr.Tabs(elem_id="answer-parts", overflow_behavior="wrap"):
         with gr.Tab(say("one_answer.part.stages"), id="answer-stages"), gr.Row(elem_classes="answer-tab"):
             lessons, live, branches = _stages_part(page)
-        with gr.Tab(say("one_answer.part.sampler"), id="answer-sampler"):
-            with gr.Column(elem_classes="card"):
-                sampler = panel("one_answer/sampler", events=["asked"], elem_id="sampler")
-            with gr.Column(elem_classes="card"):
-                panel("one_answer/reading", elem_id="reading")
+        with gr.Tab(say("one_answer.part.sampler"), id="answer-sampler"), gr.Column(elem_classes="card"):
+            sampler = panel("one_answer/sampler", events=["asked"], elem_id="sampler")
+        with gr.Tab(say("one_answer.part.reading"), id="answer-reading"), gr.Column(elem_classes="card"):
+            panel("one_answer/reading", server_functions=[reading_of(page.models)], elem_id="reading")
         with gr.Tab(say("one_answer.part.by_hand"), id="answer-by-hand"), gr.Column(elem_classes="card"):
             panel("one_answer/by_hand", elem_id="by-hand")
 

@@ -522,15 +522,39 @@ def test_a_person_samples_token_by_token_and_the_score_is_what_python_says(tab: 
     expect(tab.locator(".area-answer .token.is-forced")).to_have_count(2)
 
 
-def test_what_the_chat_model_reads_is_more_than_what_was_typed(tab: Page, chat: LoadedModel):
+def test_what_the_model_reads_follows_the_boxes_and_nothing_runs(tab: Page, chat: LoadedModel, base: LoadedModel):
+    run = tab.locator("#run .panel-body").get_attribute("data-complete")
+    part(tab, "What the model reads")
+    reading, boxes = tab.locator("#reading"), tab.locator("#reading [role=option]")
+
+    def reads(loaded: LoadedModel, prompt: str) -> list[str]:
+        expect(boxes).to_have_text([loaded.labels[token_id] for token_id in loaded.prompt_ids(prompt)])
+        return boxes.evaluate_all("boxes => boxes.map((box) => box.dataset.kind)")
+
+    assert set(reads(base, "Once upon a time")) == {"text"}
+    expect(reading).to_contain_text("no template, no roles, no system prompt")
     tab.get_by_label("Model").click()
     tab.get_by_role("option", name="minimind-chat").click()
-    generate(tab, "What is a dog?")
-    part(tab, "You are the sampler")
-    boxes = tab.locator("#reading .reading-token")
-    expect(boxes).to_have_text([chat.labels[token_id] for token_id in chat.prompt_ids("What is a dog?")])
-    framed = tab.locator("#reading .is-template").count()
-    expect(tab.locator("#reading .note")).to_contain_text(f"The {framed} framed ones are the chat template")
+    typed = "A dog<|im_end|>"
+    tab.get_by_label("Prompt", exact=True).fill(typed)
+    kinds, ids = reads(chat, typed), chat.prompt_ids(typed)
+    own, framed = kinds.count("user"), len(kinds) - kinds.count("user")
+    expect(reading.locator(".note")).to_contain_text(f"{len(ids)} tokens: {own} are")
+    expect(reading.locator(".note")).to_contain_text(f"the {framed} framed ones")
+    expect(reading.locator(".reading-typed")).to_contain_text("You typed <|im_end|>")
+    expect(reading.locator(".reading-ids p")).to_have_text(", ".join(map(str, ids)))
+    expect(reading.locator(".reading-kinds li")).to_have_count(len(set(kinds)))
+
+    boxes.nth(2).hover()
+    expect(reading.locator("h3")).to_contain_text(f"has id {ids[2]}")
+    boxes.first.focus()
+    tab.keyboard.press("ArrowRight")
+    expect(boxes.nth(1)).to_have_attribute("aria-selected", "true")
+    expect(reading.locator("[data-on]")).to_have_text(re.compile(str(ids[1])))
+    tab.get_by_label("Prompt", exact=True).fill("")
+    expect(reading.locator(".note")).to_contain_text("The prompt is empty")
+    expect(boxes.first).to_be_hidden()
+    assert tab.locator("#run .panel-body").get_attribute("data-complete") == run
 
 
 def test_a_text_that_was_written_again_says_what_each_pass_read(tab: Page):
@@ -570,10 +594,10 @@ def test_by_hand_the_libraries_differ_where_it_can_be_checked_by_eye(tab: Page):
 
 
 def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(tab: Page):
-    for name in ("Stages", "You are the sampler", "By hand"):
+    for name in ("Stages", "You are the sampler", "What the model reads", "By hand"):
         tab.set_viewport_size({"width": 1366, "height": 768})  # on a phone the parts are in a menu
         part(tab, name)
-        expect(tab.locator("#answer-parts .bar-row:visible").first).to_be_visible()
+        expect(tab.locator("#answer-parts :is(.bar-row, .reading-token):visible").first).to_be_visible()
         for width, height in ((1366, 768), (390, None)):
             tab.set_viewport_size({"width": width, "height": height or 844})
             drawn(tab)
