@@ -77,6 +77,16 @@ def as_turns(prompt: str | Sequence[Turn]) -> Sequence[Turn]:
     return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
 
 
+def conversation(question: str, system: str = "", history: Sequence[str] = ()) -> str | list[Turn]:
+    """A question behind a system prompt ("": none) and what was said before, questions and answers by turns. Alone it
+    stays a text, which a base model takes too."""
+    if not system and not history:
+        return question
+    first = [{"role": "system", "content": system}] if system else []
+    texts = enumerate([*history, question])
+    return [*first, *({"role": ROLES[1 + place % 2], "content": text} for place, text in texts)]
+
+
 def last_text(prompt: str | Sequence[Turn]) -> str:
     """What was typed last. Raises ValueError where that is nothing, or `prompt` is no conversation."""
     texts = [_content(turn) for turn in as_turns(prompt)]

@@ -11,7 +11,7 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.trace import Trace
 from playground.models.text import LoadedModel
 from playground.page.line import StoppedError
-from playground.page.requests import model_of, new_tokens, prompt_ids_of, sampling_params
+from playground.page.requests import model_of, new_tokens, prompt_ids_of, sampling_params, system_of
 from playground.page.runs import Run, RunStore, payload
 
 TICK_SECONDS = 0.15  # a stream of single tokens would cost more than the model
@@ -33,11 +33,13 @@ class Recorder:
         What was written until it was stopped is a run as well. Returns None where not a token was written.
         """
         loaded, params, most = model_of(self.models, model_name), sampling_params(controls), new_tokens(controls)
-        prompt_ids, cache, batch = prompt_ids_of(loaded, prompt), KVCache.of(loaded.model), self._batches[model_name]
+        system = system_of(loaded, controls)
+        prompt_ids, batch = prompt_ids_of(loaded, prompt, system=system), self._batches[model_name]
+        cache = KVCache.of(loaded.model)
         run_id, steps, seconds, shown_at = secrets.token_hex(8), [], [], time.perf_counter()
 
         def run_so_far(**more: Any) -> Run:
-            return Run.of(loaded, prompt, Trace(steps, seconds), params, most, id=run_id, **more)
+            return Run.of(loaded, prompt, Trace(steps, seconds), params, most, id=run_id, system=system, **more)
 
         try:
             with closing(batch.generate(prompt_ids, params, cache, most, loaded.stop_ids)) as writing:

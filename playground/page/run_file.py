@@ -79,6 +79,7 @@ class _RunFile(BaseModel):
 
     model: Text
     prompt: Text
+    system: Text = ""  # older files have none
     vocab_size: Annotated[int, Field(ge=1, le=MOST_TOKENS)]
     prompt_ids: Annotated[list[TokenId], Field(min_length=1)]
     token_ids: Annotated[list[TokenId], Field(min_length=1, max_length=MOST_STEPS)]
@@ -156,4 +157,4 @@ class _RunFile(BaseModel):
         ]
         trace = Trace(steps, self.seconds, forced=self.forced)
         written = self.model, self.prompt, trace, self.params, self.max_new_tokens
-        return Run(*written, self.pieces, self.labels, self.token_bytes)
+        return Run(*written, self.pieces, self.labels, self.token_bytes, system=self.system)

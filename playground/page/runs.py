@@ -34,6 +34,7 @@ class Run:
     own_vocabulary: bool = True  # not shared with a model on the page
     cache: KVCache | None = None  # after the last step; None for a run read from a file
     id: str = field(default_factory=lambda: secrets.token_hex(8))
+    system: str = ""  # the system prompt; "": none
 
     @classmethod
     def of(cls, loaded: LoadedModel, prompt: str, trace: Trace, params: SamplingParams, max_new_tokens: int, **more):
@@ -44,7 +45,7 @@ class Run:
     @cached_property
     def num_bytes(self) -> int:
         """Of the logits, the cache and the texts. The vocabulary of a model on the page is shared by its runs."""
-        texts = [self.prompt, *self.pieces]
+        texts = [self.system, self.prompt, *self.pieces]
         if self.own_vocabulary:
             texts += [*self.labels, *self.token_bytes]
         cache_bytes = self.cache.allocated_bytes if self.cache else 0
@@ -163,6 +164,7 @@ def payload(run: Run, logits_from: int | None = 0, **more: Any) -> dict:
     value = {
         "id": run.id,
         "model": run.model_name,
+        "system": run.system,
         "prompt": run.prompt,
         "prompt_ids": trace.prompt_ids,
         "token_ids": trace.token_ids,

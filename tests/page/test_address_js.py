@@ -21,6 +21,7 @@ def kinds() -> dict[str, Any]:
         "max_new_tokens": {"min": 1, "max": MOST_NEW_TOKENS, "whole": True},
         "rule": {"options": list(stage_table()["rules"])},
         "penalty_counts_prompt": FLAG,
+        "system": {"letters": 2000},
     }
     for stage in stage_table()["stages"].values():
         for each in stage:
@@ -34,8 +35,7 @@ OPENING = {
     "model": "chat",
     "prompt": "What should I do today?",
     "settings": {
-        name: True if kind is FLAG else kind["options"][0] if "options" in kind else kind["max"]
-        for name, kind in kinds().items()
+        name: kind["options"][0] if "options" in kind else kind.get("max", "") for name, kind in kinds().items()
     },
     "answer": {},
     "forced": [],
@@ -64,6 +64,8 @@ texts = st.text(max_size=40)
 def value_of(kind: dict[str, Any]) -> st.SearchStrategy:
     if "options" in kind:
         return st.sampled_from(kind["options"])
+    if "letters" in kind:
+        return texts
     if kind["whole"]:
         return st.integers(kind["min"], kind["max"])
     return st.floats(kind["min"], kind["max"]).map(lambda number: number + 0.0)  # -0.0 is 0 in an address

@@ -15,7 +15,7 @@ from playground.words import say
 
 ODD = [None, {}, [{}], [[1]], math.inf, 10**400, 2**200, "\ud800", 1.5, True, -1]
 # In the components of these names; others keep the value they are built with.
-TYPED = {"prompt": "Hi", "controls": {"max_new_tokens": 1, "temperature": 0}}
+TYPED = {"prompt": "Hi", "controls": {"max_new_tokens": 1, "temperature": 0, "system": ""}}
 QUESTIONS = {  # of the panels that ask
     "thirty_answers/asking": {"model": "minimind-chat", "prompt": " ", "params": {"temperature": 0}},
     "thirty_answers/curve": {"model": "minimind-chat", "prompt": " ", "params": {}, "knob": "top_k", "second": ""},

@@ -38,7 +38,7 @@
 const NAME = /^[A-Za-z][\w-]*$/;
 const FIGURE = /^[A-Za-z][\w-]*(\.[1-9]\d?)?$/;
 const NUMBER = /^-?\d+(\.\d+)?(e-?\d+)?$/;
-const MOST_LETTERS = 2000; // of a box of an experiment
+export const MOST_LETTERS = 2000; // of a box
 const HALF_A_CHARACTER = /\p{Surrogate}/gu; // can't stand in an address
 
 /** The place as text. What is as the page opens is left out; the tab comes last, since a chat program may take a

@@ -1,7 +1,7 @@
 // The address of the page says where a person is: it follows what is set, and opening one goes there. Everything on the
 // way is done as by hand: boxes are set, Generate is pressed. address.js has the arithmetic.
 
-import { addressOf, differences, isSameAnswer, placeOf, wantedAnswer } from "./address.js";
+import { addressOf, differences, isSameAnswer, MOST_LETTERS, placeOf, wantedAnswer } from "./address.js";
 import { announce } from "./announce.js";
 import { setControls } from "./controls.js";
 import { copyText } from "./copy.js";
@@ -115,6 +115,7 @@ function knownOf(state, models) {
     max_new_tokens: { min: 1, max: mostSteps, whole: true },
     rule: { options: ruleNames() },
     penalty_counts_prompt: { options: [true, false] },
+    system: { letters: MOST_LETTERS },
   };
   for (const { field, span, whole } of settingsOf())
     settings[field] = { min: span[0], max: span[1] ?? vocabSize, whole };
@@ -149,12 +150,19 @@ function viewNow(state) {
 }
 
 function settingNames() {
-  return [...settingsOf().map(({ field }) => field), "seed", "max_new_tokens", "rule", "penalty_counts_prompt"];
+  return [
+    ...settingsOf().map(({ field }) => field),
+    "seed",
+    "max_new_tokens",
+    "rule",
+    "penalty_counts_prompt",
+    "system",
+  ];
 }
 
 /** @param {import("./types.js").Recipe} recipe @returns {Record<string, any>} */
-function answerOf({ model, prompt, params, maxNewTokens }) {
-  return { model, prompt, ...params, max_new_tokens: maxNewTokens };
+function answerOf({ model, prompt, system, params, maxNewTokens }) {
+  return { model, prompt, system, ...params, max_new_tokens: maxNewTokens };
 }
 
 /** From where a person is to a place. @param {import("./types.js").PanelApi} api @param {Place} place @param {() => boolean} isOver */

@@ -103,6 +103,7 @@ export function decode(value, { labels, token_bytes, trained_length }) {
     id: value.id,
     model: value.model,
     prompt: value.prompt,
+    system: value.system,
     promptIds: value.prompt_ids,
     promptLength: value.prompt_ids.length,
     promptLabels: labelsOf(value.prompt_ids),

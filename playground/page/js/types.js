@@ -35,6 +35,7 @@
  * @property {string} id
  * @property {string} model
  * @property {string} prompt
+ * @property {string} system  the system prompt; "": none
  * @property {number[]} promptIds
  * @property {number} promptLength
  * @property {string[]} promptLabels
@@ -110,6 +111,7 @@
  * @typedef {object} Recipe
  * @property {string} model
  * @property {string} prompt
+ * @property {string} system
  * @property {Params} params
  * @property {number} maxNewTokens
  * @property {[step: number, tokenId: number][]} forced

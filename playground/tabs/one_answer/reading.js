@@ -1,7 +1,9 @@
 // What the model really reads: the tokens of the prompt as they go in, those of the chat template apart from those of the
 // visitor. It follows the boxes; only the tokenizer runs.
 
+import { MOST_LETTERS } from "../../page/js/address.js";
 import { placeAfter } from "../../page/js/chips.js";
+import { setControls } from "../../page/js/controls.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
 
@@ -27,18 +29,21 @@ export function aboutWords({ is_chat: isChat, counts }, model) {
 /** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
   node("h2", {}, element, words.say("one_answer.reading.title"));
+  const system = systemBox(element);
   const about = node("p.note.reading-about", { role: "status" }, element);
   const picture = tokensPicture(element);
   const ask = newestReply(api, (reading, model) => {
     const problem = /** @type {{ problem?: string }} */ (reading).problem;
+    if (!problem) system.offer(reading.is_chat, model);
     say(about, problem ?? aboutWords(reading, model));
     picture.draw(problem ? null : reading);
-    element.dataset.read = JSON.stringify(api.store.get().bar);
   });
   return {
-    reads: ["bar"],
-    draw({ bar }) {
-      if (bar) ask({ model: bar.model, prompt: bar.prompt });
+    reads: ["bar", "params"],
+    draw({ bar, params }) {
+      if (!bar || !params) return;
+      system.draw(params.system);
+      ask({ model: bar.model, prompt: bar.prompt, system: params.system });
     },
   };
 }
@@ -47,7 +52,7 @@ export function mount(element, api) {
  * @param {(reading: Reading, model: string) => void} hear */
 function newestReply(api, hear) {
   let [newest, timer] = ["", 0];
-  return (/** @type {{ model: string, prompt: string }} */ asked) => {
+  return (/** @type {{ model: string, prompt: string, system: string }} */ asked) => {
     const key = JSON.stringify(asked);
     if (key === newest) return;
     newest = key;
@@ -57,6 +62,29 @@ function newestReply(api, hear) {
       if (key === newest) hear(reply, asked.model);
       if (reply.problem === words.say("page.job.gone")) newest = ""; // asked again when it is next drawn
     }, REST_MS);
+  };
+}
+
+/** Where the system prompt is written: a setting like those of the sliders. @param {HTMLElement} element */
+function systemBox(element) {
+  const label = node("label.reading-system", {}, element);
+  node("b", {}, label, words.say("one_answer.reading.system"));
+  const box = node("textarea", { rows: 1, maxlength: MOST_LETTERS }, label);
+  box.addEventListener("input", (event) => {
+    event.stopPropagation(); // the address has it as a setting, not as a box of an experiment
+    setControls({ system: box.value });
+  });
+  box.addEventListener("change", (event) => event.stopPropagation());
+  return {
+    /** @param {string} system */
+    draw(system) {
+      if (box.value !== system) box.value = system;
+    },
+    /** @param {boolean} isChat @param {string} model */
+    offer(isChat, model) {
+      box.disabled = !isChat;
+      set(box, { placeholder: words.say(`one_answer.reading.${isChat ? "no_system" : "never_system"}`, { model }) });
+    },
   };
 }
 

@@ -6,8 +6,9 @@ from typing import Any
 from pydantic import BaseModel
 
 from playground.models.reading import read_tokens
-from playground.models.text import LoadedModel
-from playground.page.requests import model_of, prompt_ids_of
+from playground.models.template import as_turns, conversation
+from playground.models.text import LoadedModel, Prompt
+from playground.page.requests import model_of, prompt_ids_of, system_of
 
 MOST_SHOWN = 400  # tokens: of a longer text the first and the last
 
@@ -17,24 +18,26 @@ class Read(BaseModel):
 
     model: str
     prompt: str
+    system: str = ""
 
 
 def reading_of(models: Mapping[str, LoadedModel]) -> Callable[[Read], dict[str, Any]]:
     def reading(asked: Read) -> dict[str, Any]:
         loaded = model_of(models, asked.model)
-        prompt_ids_of(loaded, asked.prompt)  # is it short enough?
-        return reading_values(loaded, asked.prompt)
+        system = system_of(loaded, {"system": asked.system})
+        prompt_ids_of(loaded, asked.prompt, system=system)  # is it short enough?
+        return reading_values(loaded, conversation(asked.prompt, system))
 
     return reading
 
 
-def reading_values(loaded: LoadedModel, prompt: str) -> dict[str, Any]:
+def reading_values(loaded: LoadedModel, prompt: Prompt) -> dict[str, Any]:
     tokens = read_tokens(loaded, prompt)
     skipped = max(0, len(tokens) - MOST_SHOWN)
     half = MOST_SHOWN // 2
     shown = [*tokens[:half], *tokens[-half:]] if skipped else tokens
     kinds = [token.kind for token in tokens]
-    typed = loaded.tokenizer.markers_in(prompt)
+    typed = loaded.tokenizer.markers_in("\n".join(turn["content"] for turn in as_turns(prompt)))
     return {
         "is_chat": loaded.is_chat,
         "tokens": [

@@ -109,7 +109,8 @@ def branch(models: Mapping[str, LoadedModel], runs: RunStore, question: Any, *, 
         new = yield from go_on(loaded.model, *wanted, only_next=asked.only_next)
     except (TypeError, ValueError) as error:
         raise RequestError(say("one_answer.branch.problem", reason=str(error))) from None
-    made = Run.of(loaded, run.prompt, new.trace, params, run.max_new_tokens, cache=new.cache)
+    kept = {"cache": new.cache, "system": run.system}
+    made = Run.of(loaded, run.prompt, new.trace, params, run.max_new_tokens, **kept)
     runs.put(made, visitor, replaces=run.id if asked.replace else None)
     known = asked.shared + (asked.forced_id is not None)  # steps whose logits the browser has
     return payload(made, known, shared=known, num_reused=new.num_reused, num_computed=new.num_fed)
@@ -128,10 +129,16 @@ def conditions_of(run: Run, params: SamplingParams) -> str:
         say("page.conditions.setting", name=say(f"page.controls.label.{name}"), value=value)
         for name, value in ({"temperature": params.temperature} | params.not_off()).items()
     ]
+    if run.system:
+        settings.insert(0, say("page.conditions.system", system=_shortened(run.system)))
     settings.append(say("page.conditions.seed", seed=run.params.seed))
     settings.append(say("page.conditions.rule", rule=params.rule))
-    prompt = run.prompt if len(run.prompt) <= 60 else f"{run.prompt[:59]}…"
+    prompt = _shortened(run.prompt)
     return say("page.conditions.line", model=run.model_name, prompt=prompt, settings=", ".join(settings))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 class Export(BaseModel):
