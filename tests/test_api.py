@@ -42,7 +42,7 @@ def test_a_system_prompt_is_one_for_a_chat_model_only(client: Client, chat: Load
     talk = [{"role": "system", "content": "You are a cat."}, {"role": "user", "content": "Hi"}]
     trace = chat.generate(talk, base_params(temperature=0), max_new_tokens=4)
     assert [row["token"] for row in given["steps"]] == [chat.labels[token] for token in trace.token_ids]
-    with pytest.raises(AppError, match="minimind-base is a base model and has no system prompt"):
+    with pytest.raises(AppError, match="The base model minimind-base has no system prompt"):
         client.predict("Hi", "minimind-base", 4, "You are a cat.", api_name="/generate")
 
 

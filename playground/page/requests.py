@@ -113,6 +113,15 @@ def system_of(loaded: LoadedModel, controls: Any) -> str:
     return system if loaded.is_chat and system.strip() else ""
 
 
+def _in_pairs(texts: list[str]) -> list[str]:
+    if len(texts) % 2:
+        raise ValueError(say("page.request.no_pairs"))
+    return texts
+
+
+History = Annotated[list[Text], AfterValidator(_in_pairs)]  # questions and answers by turns
+
+
 def sampling_params(controls: Any) -> SamplingParams:
     """The settings of the sliders. Raises ValueError."""
     known = {field.name for field in fields(SamplingParams)}

@@ -1,5 +1,6 @@
 """A place on the page as an address and back, in node: for arbitrary places and for hostile addresses."""
 
+import json
 import re
 from typing import Any
 
@@ -77,7 +78,9 @@ def places(draw) -> dict[str, Any]:
     chosen = draw(st.sets(st.sampled_from(list(kinds())), max_size=5))
     answer = {name: draw(value_of(kinds()[name])) for name in chosen}
     if draw(st.booleans()):
+        history = draw(st.lists(texts, min_size=1, max_size=2)) * 2
         answer |= {"prompt": draw(texts), "model": draw(st.sampled_from(KNOWN["models"]))}
+        answer |= {"history": json.dumps(history, ensure_ascii=False, separators=(",", ":"))}
     lecture = st.fixed_dictionaries({"name": names, "step": st.integers(1, 999)})
     return {
         "tab": draw(st.lists(names, min_size=1, max_size=3)),
@@ -148,7 +151,8 @@ def test_whatever_stands_in_an_address_only_what_the_page_takes_is_taken(some):
     for found in places_of(some):
         for name, value in found["place"]["settings"].items():
             kind = KNOWN["settings"][name]
-            assert value in kind["options"] if "options" in kind else kind["min"] <= value <= kind["max"]
+            if "letters" not in kind:
+                assert value in kind["options"] if "options" in kind else kind["min"] <= value <= kind["max"]
         assert found["place"].keys() == OPENING.keys()
         assert found["place"]["model"] in KNOWN["models"]
 
@@ -183,6 +187,13 @@ def test_whatever_stands_in_an_address_only_what_the_page_takes_is_taken(some):
         ("set.1=x", "set.1"),
         ("answer.step=1", "answer.step"),
         ("answer.model=other", "answer.model"),
+        ('history=["a", "b"]', "history"),
+        ('answer.history=["a"]', "answer.history"),
+        ('answer.history=["a", 5]', "answer.history"),
+        ("answer.history=[]", "answer.history"),
+        ('answer.history={"length": 2}', "answer.history"),
+        ("answer.history=[", "answer.history"),
+        (f"system={'x' * 2001}", "system"),
         ("__proto__=1", "__proto__"),
         ("constructor=1", "constructor"),
         ("answer.__proto__=1", "answer.__proto__"),

@@ -23,6 +23,7 @@ QUESTIONS = {  # of the panels that ask
     "thirty_answers/among": {"model": "minimind-chat", "prompt": " "},
     "one_answer/live": {"run": "", "shared": 0, "forced_id": 1, "params": {}, "only_next": True, "replace": False},
     "one_answer/questions": {"key": "Q3"},
+    "one_answer/turns": {"model": "minimind-chat", "prompt": "Hi", "history": ["Hi", "Hello"], "run": ""},
     "inside_the_cache/source": {
         "model": "minimind-chat",
         "prompt_ids": [1, 2],

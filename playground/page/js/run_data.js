@@ -104,6 +104,8 @@ export function decode(value, { labels, token_bytes, trained_length }) {
     model: value.model,
     prompt: value.prompt,
     system: value.system,
+    history: value.history,
+    held: value.held ?? null,
     promptIds: value.prompt_ids,
     promptLength: value.prompt_ids.length,
     promptLabels: labelsOf(value.prompt_ids),

@@ -6,6 +6,7 @@ import { placeAfter } from "../../page/js/chips.js";
 import { setControls } from "../../page/js/controls.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
+import { textsOf } from "./turns.js";
 
 /**
  * What reading.py sent. `skipped` tokens behind the first half are not shown.
@@ -32,34 +33,39 @@ export function mount(element, api) {
   const system = systemBox(element);
   const about = node("p.note.reading-about", { role: "status" }, element);
   const picture = tokensPicture(element);
-  const ask = newestReply(api, (reading, model) => {
+  const ask = newestReply(api, (reading, { model, history }) => {
     const problem = /** @type {{ problem?: string }} */ (reading).problem;
     if (!problem) system.offer(reading.is_chat, model);
-    say(about, problem ?? aboutWords(reading, model));
+    const said = problem ?? aboutWords(reading, model);
+    say(about, history.length ? words.say("one_answer.reading.next", { said }) : said);
     picture.draw(problem ? null : reading);
   });
   return {
-    reads: ["bar", "params"],
-    draw({ bar, params }) {
+    reads: ["bar", "params", "run", "next"],
+    draw({ bar, params, run, next }) {
       if (!bar || !params) return;
       system.draw(params.system);
-      ask({ model: bar.model, prompt: bar.prompt, system: params.system });
+      const goesOn = run && run.model === bar.model && next.trim();
+      const talk = goesOn ? { prompt: next, history: textsOf(run) } : null;
+      ask({ model: bar.model, prompt: bar.prompt, history: [], system: params.system, ...talk });
     },
   };
 }
 
+/** What is in the boxes. @typedef {{ model: string, prompt: string, system: string, history: string[] }} Boxes */
+
 /** Asks when the hand rests, and hears the newest reply only. @param {import("../../page/js/types.js").PanelApi} api
- * @param {(reading: Reading, model: string) => void} hear */
+ * @param {(reading: Reading, asked: Boxes) => void} hear */
 function newestReply(api, hear) {
   let [newest, timer] = ["", 0];
-  return (/** @type {{ model: string, prompt: string, system: string }} */ asked) => {
+  return (/** @type {Boxes} */ asked) => {
     const key = JSON.stringify(asked);
     if (key === newest) return;
     newest = key;
     clearTimeout(timer);
     timer = window.setTimeout(async () => {
       const reply = await api.server.reading(asked).catch(() => ({ problem: words.say("page.job.gone") }));
-      if (key === newest) hear(reply, asked.model);
+      if (key === newest) hear(reply, asked);
       if (reply.problem === words.say("page.job.gone")) newest = ""; // asked again when it is next drawn
     }, REST_MS);
   };

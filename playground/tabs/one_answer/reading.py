@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from playground.models.reading import read_tokens
 from playground.models.template import as_turns, conversation
 from playground.models.text import LoadedModel, Prompt
-from playground.page.requests import model_of, prompt_ids_of, system_of
+from playground.page.requests import History, model_of, prompt_ids_of, system_of
 
 MOST_SHOWN = 400  # tokens: of a longer text the first and the last
 
@@ -19,14 +19,15 @@ class Read(BaseModel):
     model: str
     prompt: str
     system: str = ""
+    history: History = []
 
 
 def reading_of(models: Mapping[str, LoadedModel]) -> Callable[[Read], dict[str, Any]]:
     def reading(asked: Read) -> dict[str, Any]:
         loaded = model_of(models, asked.model)
         system = system_of(loaded, {"system": asked.system})
-        prompt_ids_of(loaded, asked.prompt, system=system)  # is it short enough?
-        return reading_values(loaded, conversation(asked.prompt, system))
+        prompt_ids_of(loaded, asked.prompt, system=system, history=asked.history)  # is it short enough?
+        return reading_values(loaded, conversation(asked.prompt, system, asked.history))
 
     return reading
 

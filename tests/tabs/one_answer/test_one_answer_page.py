@@ -8,8 +8,8 @@ from dataclasses import asdict
 
 import pytest
 import torch
-from conftest import drawn, generate, more_settings, set_new_tokens, slide
-from playwright.sync_api import Page, Route, expect
+from conftest import drawn, generate, more_settings, new_run, set_new_tokens, slide
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from playground.engine.generation import generate as generate_steps
 from playground.engine.kv_cache import KVCache
@@ -555,6 +555,57 @@ def test_what_the_model_reads_follows_the_boxes_and_nothing_runs(tab: Page, chat
     expect(reading.locator(".note")).to_contain_text("The prompt is empty")
     expect(boxes.first).to_be_hidden()
     assert tab.locator("#run .panel-body").get_attribute("data-complete") == run
+
+
+def test_a_conversation_goes_on_from_the_cache_and_a_link_repeats_it(
+    tab: Page, chat: LoadedModel, window: BrowserContext, page_url: str
+):
+    part(tab, "What the model reads")
+    ask, turns = tab.get_by_label("The next question"), tab.locator("#turns")
+    tab.get_by_label("System prompt").wait_for()
+    expect(tab.get_by_label("System prompt")).to_be_disabled()
+    ask.fill("And then?")
+    ask.press("Enter")
+    expect(turns.locator(".note")).to_contain_text("has no turns")
+    expect(ask).to_have_value("And then?")
+
+    tab.get_by_label("Model").click()
+    tab.get_by_role("option", name="minimind-chat").click()
+    tab.get_by_label("System prompt").fill("Answer in one sentence.")
+    tab.get_by_label("Prompt", exact=True).fill("What is a dog?")
+    with new_run(tab):
+        tab.locator("#generate").click()
+    ask.fill("And a cat?")
+    boxes = tab.locator("#reading [role=option]")
+
+    params = SamplingParams(top_p=DEFAULTS["top_p"], seed=DEFAULTS["seed"])
+    talk = [{"role": "system", "content": "Answer in one sentence."}, {"role": "user", "content": "What is a dog?"}]
+    first = chat.generate(talk, params, max_new_tokens=24)
+    talk += [{"role": "assistant", "content": first.text}, {"role": "user", "content": "And a cat?"}]
+    ids, held = chat.prompt_ids(talk), len(first.prompt_ids) + len(first) - 1
+    expect(boxes).to_have_text([chat.labels[token_id] for token_id in ids])
+    with new_run(tab):
+        turns.get_by_role("button", name="Ask on").click()
+    answers = [first.text, chat.generate(talk, params, max_new_tokens=24).text]
+    expect(turns.locator(".turns-answer")).to_have_text(answers)
+    expect(turns.locator(".turns-question")).to_have_text(["What is a dog?", "And a cat?"])
+    said = f"Fed {len(ids) - held} new tokens; {held} are in the cache already. A new start would have fed {len(ids)}."
+    expect(turns.locator(".turns-fed")).to_have_text(said)
+    expect(ask).to_have_value("")
+
+    expect(tab).to_have_url(re.compile("system=Answer.*answer.history=.*tab=sampling/answer-reading"))
+    other = window.new_page()
+    other.goto(tab.url)
+    expect(other.locator("#turns .turns-answer")).to_have_text(answers)
+    expect(other.locator("#turns .turns-fed")).to_have_text(
+        f"The cache has gone: all {len(ids)} tokens were fed again."
+    )
+    expect(other.get_by_label("System prompt")).to_have_value("Answer in one sentence.")
+    other.close()
+    with new_run(tab):
+        turns.get_by_role("button", name="Start anew").click()
+    expect(turns.locator(".turns-answer")).to_have_text([first.text])
+    expect(turns.locator(".turns-fed")).to_be_hidden()
 
 
 def test_a_text_that_was_written_again_says_what_each_pass_read(tab: Page):
