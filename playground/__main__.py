@@ -23,6 +23,7 @@ import torch
 from playground.build import build_page, launch_options
 from playground.engine.packed import FORMATS
 from playground.models.loading import ModelFileError, embedded_names, load_model
+from playground.models.remote import RemoteServer
 from playground.page.guard import Door
 from playground.words import say, told
 
@@ -34,7 +35,7 @@ def main(arguments: list[str] | None = None) -> None:
     """What hinders the start is one sentence, and the exit code is 1; a wrong flag is argparse's business, and 2."""
     try:
         flags = parse_flags(arguments)
-        demo = build(flags.device, flags.dtype, flags.model, flags.weights)
+        demo = build(flags.device, flags.dtype, flags.model, flags.weights, server_of(flags))
     except (ModelFileError, OSError, RuntimeError, AssertionError) as error:  # the last: a torch without CUDA
         raise SystemExit(say("start.problem.any", reason=str(error).splitlines()[0])) from None
     options = launch_options(door_of(flags))
@@ -65,6 +66,9 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--device", default="cpu", help=say("start.flag.device"))
     parser.add_argument("--dtype", default="float32", choices=list(DTYPES))
     parser.add_argument("--weights", default="float32", choices=list(FORMATS), help=say("start.flag.weights"))
+    parser.add_argument("--engine", metavar="URL", help=say("start.flag.engine"))
+    parser.add_argument("--engine-model", metavar="NAME", help=say("start.flag.engine_model"))
+    parser.add_argument("--engine-key-env", metavar="VARIABLE", help=say("start.flag.engine_key_env"))
     parser.add_argument("--model", help=say("start.flag.model", names=", ".join([*embedded_names(), SMOLLM2])))
     return parser.parse_args(arguments)
 
@@ -103,7 +107,23 @@ def door_of(flags: argparse.Namespace) -> Door:
     return Door(flags.host, tuple(names), tuple(embedders), flags.share, flags.mcp)
 
 
-def build(device: str = "cpu", dtype: str = "float32", first: str | None = None, weights: str = "float32") -> gr.Blocks:
+def server_of(flags: argparse.Namespace) -> RemoteServer | None:
+    """The one elsewhere that the page may ask. Its address comes from here alone, never from a visitor."""
+    if flags.engine is None:
+        return None
+    try:
+        return RemoteServer.of(flags.engine, flags.engine_model, flags.engine_key_env)
+    except ValueError as error:
+        raise SystemExit(say("start.problem.any", reason=str(error))) from None
+
+
+def build(
+    device: str = "cpu",
+    dtype: str = "float32",
+    first: str | None = None,
+    weights: str = "float32",
+    server: RemoteServer | None = None,
+) -> gr.Blocks:
     """The page with the embedded models, and in front of them the one asked for."""
     names = sorted(embedded_names(), key=lambda name: name != (first or OPENS_WITH))
     models = {}
@@ -111,7 +131,9 @@ def build(device: str = "cpu", dtype: str = "float32", first: str | None = None,
         packed = weights if name == first else "float32"  # the small ones gain nothing
         loaded = load_model(name, device=device, dtype=DTYPES[dtype], weights=packed)
         models.setdefault(loaded.name, loaded)
-    return build_page(models).queue(default_concurrency_limit=2, max_size=1000, api_open=False)  # nobody skips the line
+    return build_page(models, server).queue(
+        default_concurrency_limit=2, max_size=1000, api_open=False
+    )  # nobody skips the line
 
 
 if __name__ == "__main__":

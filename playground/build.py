@@ -4,6 +4,7 @@ import gradio as gr
 
 from playground import style
 from playground.api import add_endpoints
+from playground.models.remote import RemoteServer
 from playground.models.text import LoadedModel
 from playground.page.bar import build_bar
 from playground.page.guard import Door
@@ -24,7 +25,8 @@ from playground.words import say
 MOST_STATES = 1000
 
 
-def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
+def build_page(models: dict[str, LoadedModel], server: RemoteServer | None = None) -> gr.Blocks:
+    """server: one elsewhere, that the tab Serving may ask."""
     with gr.Blocks(title=say("page.title"), fill_width=True) as demo:
         page = build_bar(models)
         shared_answers(page)
@@ -35,7 +37,7 @@ def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
             race_tab(page)
             cache_tab(page)
             kinds_tab(page)
-            serving_tab(page)
+            serving_tab(page, server)
         add_endpoints(page)
     check_handlers(demo)
     spare_gradio(demo)
