@@ -30,6 +30,7 @@ class Page:
     run: gr.HTML  # what the last press of Generate recorded
     runs: RunStore  # the same on this side, for exports and forks
     jobs: Jobs  # what runs the model runs through it
+    recorder: Recorder  # of answers
 
     @property
     def vocabulary_of(self) -> Callable[[str], dict[str, Any]]:
@@ -64,10 +65,9 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
 
     model_name.input(on_chosen_model, [model_name, prompt], prompt, queue=False, **QUIET)
     taken = example.chosen(on_example, example, prompt, queue=False, **QUIET)
-    page = Page(models, model_name, prompt, controls, run, runs, Jobs())
-    record = Recorder(models, runs).record
+    page = Page(models, model_name, prompt, controls, run, runs, Jobs(), Recorder(models, runs))
     for begins in ([start.click, prompt.submit], taken.success):
-        page.jobs.on(begins, record, page.request, run, name="generate", joins=True)
+        page.jobs.on(begins, page.recorder.record, page.request, run, name="generate", joins=True)
     page.jobs.stop(stop)
     _links(models, model_name, prompt)
     return page

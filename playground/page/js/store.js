@@ -48,6 +48,8 @@ let state = {
   },
   comparison: null,
   fork: null,
+  next: "",
+  ask: null,
   job: null,
   reread: null,
   recipe: null,

@@ -35,6 +35,9 @@
  * @property {string} id
  * @property {string} model
  * @property {string} prompt
+ * @property {string} system  the system prompt; "": none
+ * @property {string[]} history  questions and answers by turns, before the prompt
+ * @property {number | null} held  tokens in the cache that the answer began with; null: there was none
  * @property {number[]} promptIds
  * @property {number} promptLength
  * @property {string[]} promptLabels
@@ -110,6 +113,8 @@
  * @typedef {object} Recipe
  * @property {string} model
  * @property {string} prompt
+ * @property {string} system
+ * @property {string[]} history
  * @property {Params} params
  * @property {number} maxNewTokens
  * @property {[step: number, tokenId: number][]} forced
@@ -223,6 +228,8 @@
  * @property {string | null} question  whose card is open
  * @property {Hand} hand  what was typed by hand
  * @property {((step: number, tokenId: number) => void) | null} fork  goes on from a step with another token
+ * @property {string} next  the question that is being written for a conversation
+ * @property {((model: string, history: string[], prompt: string, run: string | null) => void) | null} ask  the next of a conversation
  * @property {import("./jobs.js").Job | null} job  how Generate's work stands
  * @property {Reread | null} reread  worked out from run and params
  * @property {Recipe | null} recipe  worked out from run
