@@ -53,7 +53,7 @@ def _convert_elsewhere(path: Path, folder: Path) -> Generator[LoadStep, None, No
     root = str(Path(playground.__file__).parents[1])
     paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     quiet = {"TRANSFORMERS_VERBOSITY": "error", "HF_HUB_OFFLINE": "1", "PYTHONIOENCODING": "utf-8"}
-    command = [sys.executable, "-m", "playground.models.gguf", str(path.resolve()), str(folder)]
+    command = [sys.executable, "-m", __name__, str(path.resolve()), str(folder)]
     with running(command, env={**os.environ, "PYTHONPATH": paths, **quiet}) as program:
         for said in program.looks():
             percents = re.findall(r"GGUF.*?(\d+)%\|", said)  # the bar of transformers

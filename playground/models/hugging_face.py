@@ -9,7 +9,7 @@ import torch
 from playground.engine.arguments import shown
 from playground.engine.generation import Decoder
 from playground.engine.model import ModelConfig, Transformer, rotary_tables
-from playground.models.adapter import load_adapted
+from playground.models.adapter import load_adapted, placing
 from playground.models.checkpoint import loading_tensors
 from playground.models.configuration import FAMILIES, OtherKindError, hugging_face_config
 from playground.models.files import LoadStep, ModelFileError, check_memory, existing, read_folder_weights, read_json
@@ -36,7 +36,11 @@ def from_hugging_face(
         model: Decoder = yield from load_adapted(folder, settings, into, error)
     else:
         weights = read_folder_weights(folder) if tensors is None else tensors
-        model = yield from filled(config, weights, folder, into)
+        if tensors is None and placing(sum(each.numel() for each in weights.values()) * into[1].itemsize, into[0]):
+            too_large = say("models.load.device_memory", name=str(folder), device=str(into[0]))
+            model = yield from load_adapted(folder, settings, into, ModelFileError(too_large))
+        else:
+            model = yield from filled(config, weights, folder, into)
     vocab_size = model.config.vocab_size
     tokenizer = read_tokenizer(folder / "tokenizer.json", vocab_size)
     about = _tokenizer_settings(folder)

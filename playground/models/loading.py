@@ -4,7 +4,8 @@ No code that comes with a model is run.
 """
 
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -51,22 +52,34 @@ def loading(
     device: str = "cpu",
     dtype: torch.dtype = torch.float32,
     weights: str = "float32",
-    is_owner: bool = True,
 ) -> Loading:
     """The same, step by step: before the weights are read, a step says how many bytes of memory they take.
 
-    is_owner: the hub is asked with this account's token, if there is one. Closing this ends what is under way.
+    Closing this ends what is under way.
     """
     into = torch.device(device), dtype
-    try:
-        loaded = yield from _loaded(name_or_path, folder, into, is_owner)
+    with _readable(str(name_or_path), device):
+        loaded = yield from _loaded(name_or_path, folder, into)
         if weights != "float32":
             _pack(loaded, weights)
         return loaded
+
+
+def loading_from_hub(repository: str, device: str = "cpu", dtype: torch.dtype = torch.float32) -> Loading:
+    """A model of the hub that everybody may see: no folder of that name here, and without this account's token."""
+    with _readable(repository, device):
+        folder = yield from from_hub(repository, is_owner=False)
+        return replace((yield from _from_folder(folder, (torch.device(device), dtype))), name=repository)
+
+
+@contextmanager
+def _readable(name: str, device: str) -> Iterator[None]:
+    try:
+        yield
     except PermissionError as error:
         raise ModelFileError(say("models.load.permission", path=str(error.filename))) from None
-    except torch.OutOfMemoryError as error:
-        raise ModelFileError(say("models.load.device_memory", name=str(name_or_path), device=device)) from error
+    except torch.OutOfMemoryError:
+        raise ModelFileError(say("models.load.device_memory", name=name, device=device)) from None
 
 
 def shown(steps: Loading) -> LoadedModel:
@@ -91,7 +104,7 @@ def shown(steps: Loading) -> LoadedModel:
             bar.close()
 
 
-def _loaded(wanted: str | Path, folder: Path, into: Into, is_owner: bool) -> Loading:
+def _loaded(wanted: str | Path, folder: Path, into: Into) -> Loading:
     names, path = embedded_names(folder), Path(wanted)
     if wanted in names:
         return (yield from _own_version(wanted, folder, into))
@@ -104,7 +117,7 @@ def _loaded(wanted: str | Path, folder: Path, into: Into, is_owner: bool) -> Loa
     elif path.is_dir():
         return (yield from _from_folder(path, into))
     elif re.fullmatch(HUB_ID, str(wanted)):
-        made, name = (yield from from_hub(str(wanted), is_owner)), str(wanted)
+        made, name = (yield from from_hub(str(wanted))), str(wanted)
     else:
         raise ModelFileError(say("models.load.unknown", name=repr(str(wanted)), names=", ".join([*names, SMOLLM2])))
     return replace((yield from _from_folder(made, into)), name=name)
@@ -141,6 +154,8 @@ def _own_version(name: str, folder: Path, into: Into) -> Loading:
     settings = read_json(path)
     version = _versions(settings, path)[name]
     file, is_chat = entry(version, "file", str, path), entry(version, "chat", bool, path)
+    if Path(file).name != file:
+        raise ModelFileError(say("models.file.outside", path=str(path), name=repr(file)))
     model = yield from filled(own_config(settings, path), read_weights(folder / file), folder / file, into)
     tokenizer = read_tokenizer(folder / "tokenizer.json", model.config.vocab_size)
     try:

@@ -5,8 +5,10 @@ import time
 from collections.abc import Generator, Mapping
 from contextlib import closing
 from typing import Any
+from weakref import WeakValueDictionary
 
 from playground.engine.batching import Batch
+from playground.engine.generation import Decoder
 from playground.engine.kv_cache import KVCache
 from playground.engine.trace import Trace
 from playground.models.text import LoadedModel
@@ -23,7 +25,7 @@ class Recorder:
 
     def __init__(self, models: Mapping[str, LoadedModel], runs: RunStore) -> None:
         self.models, self.runs = models, runs
-        self._batches = {name: Batch(loaded.model) for name, loaded in models.items()}
+        self._batches: WeakValueDictionary[int, Batch] = WeakValueDictionary()  # by model, while one is written
 
     def record(
         self, model_name: str, prompt: str, controls: dict | None, *, visitor: str = ""
@@ -33,7 +35,7 @@ class Recorder:
         What was written until it was stopped is a run as well. Returns None where not a token was written.
         """
         loaded, params, most = model_of(self.models, model_name), sampling_params(controls), new_tokens(controls)
-        prompt_ids, cache, batch = prompt_ids_of(loaded, prompt), KVCache.of(loaded.model), self._batches[model_name]
+        prompt_ids, cache, batch = prompt_ids_of(loaded, prompt), KVCache.of(loaded.model), self._batch_of(loaded.model)
         run_id, steps, seconds, shown_at = secrets.token_hex(8), [], [], time.perf_counter()
 
         def run_so_far(**more: Any) -> Run:
@@ -57,6 +59,10 @@ class Recorder:
         run = run_so_far(cache=cache)
         self.runs.put(run, visitor)
         return payload(run)
+
+    def _batch_of(self, model: Decoder) -> Batch:
+        """It goes with its last answer, so that nothing here keeps a model."""
+        return self._batches.setdefault(id(model), Batch(model))
 
 
 def record_run(
