@@ -23,6 +23,7 @@ import torch
 from playground.build import build_page, launch_options
 from playground.engine.packed import FORMATS
 from playground.models.loading import ModelFileError, embedded_names, load_model
+from playground.models.remote import RemoteServer
 from playground.page.guard import Door
 from playground.page.model_box import Allowed
 from playground.words import say, told
@@ -35,7 +36,7 @@ def main(arguments: list[str] | None = None) -> None:
     """What hinders the start is one sentence, and the exit code is 1; a wrong flag is argparse's business, and 2."""
     try:
         flags = parse_flags(arguments)
-        demo = build(flags.device, flags.dtype, flags.model, flags.weights, allowed_of(flags))
+        demo = build(flags.device, flags.dtype, flags.model, flags.weights, server_of(flags), allowed_of(flags))
     except (ModelFileError, OSError, RuntimeError, AssertionError) as error:  # the last: a torch without CUDA
         raise SystemExit(say("start.problem.any", reason=str(error).splitlines()[0])) from None
     options = launch_options(door_of(flags))
@@ -68,6 +69,9 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--device", default="cpu", help=say("start.flag.device"))
     parser.add_argument("--dtype", choices=list(DTYPES), help=say("start.flag.dtype"))
     parser.add_argument("--weights", default="float32", choices=list(FORMATS), help=say("start.flag.weights"))
+    parser.add_argument("--engine", metavar="URL", help=say("start.flag.engine"))
+    parser.add_argument("--engine-model", metavar="NAME", help=say("start.flag.engine_model"))
+    parser.add_argument("--engine-key-env", metavar="VARIABLE", help=say("start.flag.engine_key_env"))
     parser.add_argument("--model", help=say("start.flag.model", names=", ".join([*embedded_names(), SMOLLM2])))
     parser.add_argument("--allow-models", action="store_true", help=say("start.flag.allow_models"))
     parser.add_argument("--models", type=_folder, metavar="DIR", help=say("start.flag.models"))
@@ -127,11 +131,22 @@ def large_dtype(dtype: str | None, device: str) -> torch.dtype:
     return DTYPES[dtype or ("bfloat16" if device.startswith("cuda") else "float32")]
 
 
+def server_of(flags: argparse.Namespace) -> RemoteServer | None:
+    """The one elsewhere that the page may ask. Its address comes from here alone, never from a visitor."""
+    if flags.engine is None:
+        return None
+    try:
+        return RemoteServer.of(flags.engine, flags.engine_model, flags.engine_key_env)
+    except ValueError as error:
+        raise SystemExit(say("start.problem.any", reason=str(error))) from None
+
+
 def build(
     device: str = "cpu",
     dtype: str | None = None,
     first: str | None = None,
     weights: str = "float32",
+    server: RemoteServer | None = None,
     allowed: Allowed | None = None,
 ) -> gr.Blocks:
     """The page with the embedded models, and in front of them the one asked for."""
@@ -143,7 +158,7 @@ def build(
         kind = DTYPES[dtype or "float32"] if is_small else large_dtype(dtype, device)
         loaded = load_model(name, device=device, dtype=kind, weights=packed)
         models.setdefault(loaded.name, loaded)
-    demo = build_page(models, allowed)
+    demo = build_page(models, server, allowed)
     return demo.queue(default_concurrency_limit=2, max_size=1000, api_open=False)  # nobody skips the line
 
 

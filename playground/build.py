@@ -6,6 +6,7 @@ import gradio as gr
 
 from playground import style
 from playground.api import add_endpoints
+from playground.models.remote import RemoteServer
 from playground.models.text import LoadedModel
 from playground.page.bar import build_bar
 from playground.page.guard import Door
@@ -27,8 +28,10 @@ from playground.words import say
 MOST_STATES = 1000
 
 
-def build_page(models: Mapping[str, LoadedModel], allowed: Allowed | None = None) -> gr.Blocks:
-    """allowed: what visitors may load beside these models; None: nothing."""
+def build_page(
+    models: Mapping[str, LoadedModel], server: RemoteServer | None = None, allowed: Allowed | None = None
+) -> gr.Blocks:
+    """server: one elsewhere, that the tab Serving may ask. allowed: what visitors may load beside these models."""
     with gr.Blocks(title=say("page.title"), fill_width=True) as demo:
         page = build_bar(models, allowed)
         shared_answers(page)
@@ -39,7 +42,7 @@ def build_page(models: Mapping[str, LoadedModel], allowed: Allowed | None = None
             race_tab(page)
             cache_tab(page)
             kinds_tab(page)
-            serving_tab(page)
+            serving_tab(page, server)
         add_endpoints(page)
     check_handlers(demo)
     spare_gradio(demo)

@@ -15,6 +15,7 @@ import torch
 from playground import __main__ as start
 from playground.build import launch_options
 from playground.models.files import ModelFileError
+from playground.models.remote import RemoteServer
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -133,10 +134,23 @@ def test_a_page_with_a_password_shows_nothing_without_it():
         demo.close()
 
 
+def test_a_server_elsewhere_is_known_by_its_address_and_its_key_by_a_variable(capsys, monkeypatch):
+    assert start.server_of(start.parse_flags([])) is None
+    monkeypatch.setenv("OUR_KEY", "sk-1")
+    flags = ["--engine", "http://localhost:8000/v1/", "--engine-model", "m", "--engine-key-env", "OUR_KEY"]
+    assert start.server_of(start.parse_flags(flags)) == RemoteServer("http://localhost:8000/v1", "m", "sk-1")
+    code, said = refusal(capsys, "--engine", "localhost:8000")
+    assert code == 1 and said.startswith("The page can't start: --engine must be like http://localhost:8000/v1")
+    code, said = refusal(capsys, "--engine", "http://localhost:8000/v1", "--engine-key-env", "NOBODY_SET_THIS")
+    assert code == 1 and "NOBODY_SET_THIS is not set, or holds no key" in said
+
+
 def test_the_model_asked_for_is_offered_first(monkeypatch):
     offered = []
     monkeypatch.setattr(start, "load_model", lambda name, **_more: SimpleNamespace(name=name.removeprefix("/tmp/")))
-    monkeypatch.setattr(start, "build_page", lambda models, _allowed: offered.append(list(models)) or gr.Blocks())
+    monkeypatch.setattr(
+        start, "build_page", lambda models, _server, _allowed: offered.append(list(models)) or gr.Blocks()
+    )
     for first in ("minimind-base", "minimind-chat", "smollm2", "/tmp/folder"):
         start.build(first=first)
     both = ["minimind-base", "minimind-chat"]
@@ -154,7 +168,7 @@ def test_a_gpu_holds_large_models_in_sixteen_bits_and_the_embedded_ones_exactly(
         return SimpleNamespace(name=name)
 
     monkeypatch.setattr(start, "load_model", load)
-    monkeypatch.setattr(start, "build_page", lambda _models, allowed: gr.Blocks())
+    monkeypatch.setattr(start, "build_page", lambda *_given: gr.Blocks())
     for device, dtype, large, small in (
         ("cuda", None, torch.bfloat16, torch.float32),
         ("cuda:1", "float32", torch.float32, torch.float32),

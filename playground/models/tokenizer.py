@@ -92,14 +92,7 @@ class Tokenizer:
     def label(self, token_id: int) -> str:
         """For a picture: the text, with spaces shown as ␣ and line ends as ⏎; bytes that are no text as <e2 82>."""
         raw = self.token_bytes(token_id)
-        if not raw:
-            return say("models.tokenizer.unused", id=token_id)
-        try:
-            text = raw.decode()
-        except UnicodeDecodeError:
-            return "<" + raw.hex(" ") + ">"
-        shown = text.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")
-        return shown if shown.isprintable() else "<" + raw.hex(" ") + ">"
+        return label_of(raw) if raw else say("models.tokenizer.unused", id=token_id)
 
     def labels(self) -> list[str]:
         return [self.label(token_id) for token_id in range(self.vocab_size)]
@@ -123,6 +116,16 @@ class Tokenizer:
             yield decoder.decode(raw)
         if to_the_end:
             yield decoder.decode(b"", final=True)
+
+
+def label_of(raw: bytes) -> str:
+    """A token's bytes for a picture, as `Tokenizer.label` says."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return "<" + raw.hex(" ") + ">"
+    shown = text.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")
+    return shown if shown.isprintable() else "<" + raw.hex(" ") + ">"
 
 
 def _whole(text: str) -> str:

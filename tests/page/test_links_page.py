@@ -88,6 +88,17 @@ def test_a_link_restores_everything_and_back_goes_back(
     assert page.evaluate("history.length") == length
 
 
+def test_the_address_does_not_follow_pictures_that_play(browser_page: BrowserPage):
+    """A reload in mid-play went to the step that just passed by."""
+    page = browser_page
+    generate(page, "The little dog")
+    page.evaluate("() => performance.now = ((now) => () => now() / 1000)(performance.now.bind(performance))")
+    open_tab(page, "cache")
+    expect(page.locator(".steps-range:visible")).to_have_value("0")  # and stays there, as slowly as it plays
+    page.evaluate("() => dispatchEvent(new PageTransitionEvent('pagehide'))")
+    assert "cacheStep" not in address(page) and "tab=cache/" in address(page)
+
+
 def test_a_link_repeats_an_experiment_and_a_forced_token(
     browser_page: BrowserPage, window: BrowserContext, page_url: str
 ):

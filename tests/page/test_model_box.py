@@ -127,7 +127,7 @@ def served(folder, chat: LoadedModel, monkeypatch) -> Iterator[SimpleNamespace]:
 
     monkeypatch.setattr(model_box, "loading", slow)
     monkeypatch.setattr(held, "MOST_LOADED", 1)
-    demo = build_page({chat.name: chat}, Allowed(folder)).queue(api_open=False)
+    demo = build_page({chat.name: chat}, allowed=Allowed(folder)).queue(api_open=False)
     _app, given.url, _ = demo.launch(prevent_thread_lock=True, quiet=True, _frontend=False, **launch_options())
     yield given
     given.gate.set()

@@ -98,7 +98,10 @@ async function begin(api) {
   );
   for (const kind of ["pointerdown", "keydown", "input"])
     document.addEventListener(kind, () => (isTouched = true), { capture: true, once: true });
-  store.on(["run", "params", "step", "bar", .../** @type {(keyof State)[]} */ (Object.keys(VIEW))], writer.later);
+  store.on(
+    ["run", "params", "step", "bar", "isPlaying", .../** @type {(keyof State)[]} */ (Object.keys(VIEW))],
+    writer.later,
+  );
   followExperiments(() => openTabs().join("/"), writer.later);
   whenTabChanges(writer.now, writer.push);
   document.addEventListener("presenting", writer.later);
@@ -141,10 +144,16 @@ function placeNow(state) {
     answer: written ? differences(written, { model: bar?.model, prompt: bar?.prompt, ...settings }) : {},
     forced: recipe?.forced ?? [],
     step: run ? step : null,
-    view: Object.fromEntries(Object.keys(VIEW).map((key) => [key, state[key]])),
+    view: viewNow(state),
     ...experimentsNow(tab.join("/")),
     ...presented(),
   };
+}
+
+/** While the pictures of the cache play, their place is where they end. @param {State} state */
+function viewNow(state) {
+  const view = Object.fromEntries(Object.keys(VIEW).map((key) => [key, state[key]]));
+  return state.isPlaying ? { ...view, cacheStep: null } : view;
 }
 
 function settingNames() {

@@ -14,6 +14,7 @@ let state = {
   params: null,
   step: 0,
   cacheStep: null,
+  isPlaying: false,
   num_tokens: null,
   reason: "mask",
   hover: null,

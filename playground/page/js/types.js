@@ -198,6 +198,7 @@
  * @property {Params | null} params  the sliders
  * @property {number} step  the step looked at
  * @property {number | null} cacheStep  the step that the pictures of the cache stand at; null: the last
+ * @property {boolean} isPlaying  whether cacheStep is on its way to the last step by itself
  * @property {number | null} num_tokens  that a cache is measured with; null: as many as the answer's cache holds
  * @property {string} reason  why caching is safe: the one that is taken away, see keeping_values.py
  * @property {number | null} hover  the token id under the pointer

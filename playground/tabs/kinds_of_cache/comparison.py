@@ -13,6 +13,7 @@ from statistics import median
 import torch
 from torch import Tensor
 
+from playground.engine.cache_kinds import LayerCache
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
@@ -29,7 +30,7 @@ class Followed:
     """One kind, step by step along the common answer. Step n comes after n of its tokens."""
 
     contender: Contender
-    held: list[list[list[int]]]  # (N, L, any) positions
+    held: list[list[list[int]]]  # (N, L, any) positions, or (N, L * KV, any) where each head holds its own
     rounded: list[int]  # (N,) of these, how many from the first on are stored as whole numbers of few bits
     num_bytes: list[int]  # (N,) of all layers
     copied_bytes: list[int]  # (N,) that had to move in the pass before the step
@@ -85,7 +86,7 @@ def _follow(
         moved, start = _copied(cache), time.perf_counter()
         logits.append(whole_pass(model, cache, ids)[-1])
         seconds.append(time.perf_counter() - start)
-        held.append([sorted(layer.positions.tolist()) for layer in cache.layers])
+        held.append([row for layer in cache.layers for row in _lines(layer)])
         rounded.append(_num_rounded(cache))
         num_bytes.append(cache.num_bytes)
         copied.append(_copied(cache) - moved)
@@ -105,6 +106,11 @@ def _answer(loaded: LoadedModel, prompt_ids: list[int], cache: KVCache, done: in
         answer_ids.append(step.token_id)
         yield done
     return answer_ids
+
+
+def _lines(layer: LayerCache) -> list[list[int]]:
+    """The positions that it holds, or those of each head."""
+    return layer.positions.view(-1, layer.num_stored).sort(-1).values.tolist()
 
 
 def _copied(cache: KVCache) -> int:
