@@ -182,7 +182,8 @@ def test_a_gpu_holds_large_models_in_sixteen_bits_and_the_embedded_ones_exactly(
 
 
 def test_visitors_load_models_only_where_that_is_allowed(launched, capsys, tmp_path):
-    assert start.allowed_of(start.parse_flags([])) is None
+    assert start.allowed_of(start.parse_flags([])) is None and not start.asks_the_hub(["--port", "7861"])
+    assert start.asks_the_hub(["--allow-models"]), "else only what is in its cache could be loaded"
     assert start.allowed_of(start.parse_flags(["--allow-models", "--models", str(tmp_path)])).folder == tmp_path
     alone, nowhere = ["--models", str(tmp_path)], ["--models", "nowhere"]
     for flags, said in ((alone, "needs --allow-models"), (nowhere, "must be a folder, got 'nowhere'")):

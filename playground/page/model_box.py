@@ -6,7 +6,7 @@ folder of --models; else it is "smollm2" or an id of the Hugging Face hub, which
 
 import re
 import sys
-from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from playground.models.sources import HUB_ID, SMOLLM2, cache_folder
 from playground.page.jobs import QUIET, Jobs, visitor_of
 from playground.page.line import Work
 from playground.page.panel import panel
-from playground.page.requests import RequestError, checked
+from playground.page.requests import RequestError, checked, readable_errors
 from playground.words import say, told
 
 MOST_LETTERS = 200  # of a name
@@ -106,7 +106,8 @@ def bind_model_box(box: gr.HTML, model_name: gr.Dropdown, jobs: Jobs, models: He
         return [known], gr.Dropdown(choices=list(models))
 
     async def on_stop(request: gr.Request, question: Any) -> None:
-        jobs.loads.stop(visitor_of(request), checked(Wanted, question).number)
+        with readable_errors():
+            jobs.loads.stop(visitor_of(request), checked(Wanted, question).number)
 
     both = [box, model_name]
     jobs.on(box.asked, load, box, both, name="load", long=True, asks=True, line=jobs.loads, trigger_mode="multiple")
@@ -115,7 +116,7 @@ def bind_model_box(box: gr.HTML, model_name: gr.Dropdown, jobs: Jobs, models: He
         look(now, None, both, queue=False, **QUIET)
 
 
-def loaded(models: HeldModels, allowed: Allowed, question: Any) -> Iterator[dict | None]:
+def loaded(models: HeldModels, allowed: Allowed, question: Any) -> Work:
     """Yields what the box is to say, and returns the name of the model, which then is one of the page's."""
     typed = checked(Wanted, question).name.strip()
     if typed in models:
@@ -124,7 +125,8 @@ def loaded(models: HeldModels, allowed: Allowed, question: Any) -> Iterator[dict
     if name in models:
         return name
     try:
-        made = yield from _watched(models, name, steps)
+        with closing(steps):  # also where it is stopped
+            made = yield from _watched(models, name, steps)
         models.add(replace(made, name=name))
     except (ModelFileError, OSError) as error:
         raise RequestError(say("page.model_box.failed", reason=allowed.without_folders(str(error)))) from None

@@ -1,6 +1,7 @@
 """A visitor loads another model from the page: what may be named, what others notice of it, and how it ends."""
 
 import threading
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,8 +19,11 @@ from playground.models.files import LoadStep
 from playground.models.held import HeldModels
 from playground.models.text import LoadedModel
 from playground.page import model_box
+from playground.page.controls import DEFAULTS
 from playground.page.model_box import Allowed, loaded
+from playground.page.recording import Recorder
 from playground.page.requests import RequestError, model_of
+from playground.page.runs import RunStore
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +106,18 @@ def test_what_is_wrong_with_a_model_is_told_without_the_servers_folders(folder, 
     monkeypatch.setattr("playground.models.files.available_memory", lambda: 2048)
     with pytest.raises(RequestError, match=r"It can't be loaded: sub/tiny takes .* visitors load may take 1 KiB"):
         through(loaded(HeldModels({}), Allowed(folder), {"name": "sub/tiny"}))
+
+
+def test_a_recorded_run_keeps_no_model(folder, monkeypatch):
+    """What was let go would stay in memory as long as somebody's answer does."""
+    models, runs = HeldModels({}), RunStore()
+    through(loaded(models, Allowed(folder), {"name": "other"}))
+    written_run = through(Recorder(models, runs).record("other", "hello", DEFAULTS | {"max_new_tokens": 4}))[1]
+    gone = weakref.ref(models["other"].model)
+    monkeypatch.setattr(held, "MOST_LOADED", 1)
+    monkeypatch.setattr(held, "IN_USE_SECONDS", -1.0)
+    models.make_room("another", 1)
+    assert gone() is None and runs.get(written_run["id"]).cache is not None
 
 
 def test_a_name_that_is_not_there_is_told_with_what_helps(chat: LoadedModel):
