@@ -1,5 +1,7 @@
 """The page: a bar that all tabs share, and the tabs."""
 
+from collections.abc import Mapping
+
 import gradio as gr
 
 from playground import style
@@ -9,6 +11,7 @@ from playground.models.text import LoadedModel
 from playground.page.bar import build_bar
 from playground.page.guard import Door
 from playground.page.jobs import spare_gradio
+from playground.page.model_box import Allowed
 from playground.page.requests import check_handlers
 from playground.page.serving import app_options, style_sheet
 from playground.tabs.cache_on_off.tab import race_tab
@@ -25,10 +28,12 @@ from playground.words import say
 MOST_STATES = 1000
 
 
-def build_page(models: dict[str, LoadedModel], server: RemoteServer | None = None) -> gr.Blocks:
-    """server: one elsewhere, that the tab Serving may ask."""
+def build_page(
+    models: Mapping[str, LoadedModel], server: RemoteServer | None = None, allowed: Allowed | None = None
+) -> gr.Blocks:
+    """server: one elsewhere, that the tab Serving may ask. allowed: what visitors may load beside these models."""
     with gr.Blocks(title=say("page.title"), fill_width=True) as demo:
-        page = build_bar(models)
+        page = build_bar(models, allowed)
         shared_answers(page)
         with gr.Tabs(elem_id="tabs", overflow_behavior="wrap"):
             playground_tab(page)
