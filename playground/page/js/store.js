@@ -46,6 +46,8 @@ let state = {
     uniform: 0.4,
   },
   comparison: null,
+  pair: null,
+  pairStep: 0,
   fork: null,
   job: null,
   reread: null,
