@@ -26,9 +26,9 @@ print(chat.tokenizer.decode([step.token_id for step in steps]))
 
 build()
 assert launch_options()["css"]
-from playground.page.serving import scripts
+from playground.page.browser_files import BrowserFiles
 
-assert "page/js/main.js" in scripts()
+assert "page/js/main.js" in BrowserFiles().scripts
 """
 
 

@@ -21,6 +21,12 @@ from playground.page.requests import Text, model_of
 from playground.page.runs import RunStore
 from playground.words import say
 
+# In the browser: what a person types in the meantime would be lost to an answer of the server.
+PROMPT_FOR = """async (name, prompt) => {
+  const { promptFor } = await import(new URL("scripts/page/js/examples.js", document.baseURI).href);
+  return promptFor(name, prompt);
+}"""
+
 
 @dataclass(frozen=True)
 class Page:
@@ -62,16 +68,10 @@ def build_bar(models: Mapping[str, LoadedModel], allowed: Allowed | None = None)
         run = panel("run_data", server_functions=[_vocabulary_of(models), _show(models, runs)], elem_id="run")
     controls = controls_panel(next(iter(models.values())).model.config.vocab_size)  # outside: it stays in sight
 
-    def on_chosen_model(name: str, prompt: str | None):
-        """A prompt that a person wrote stays; an example of the other model gives way to this one's first."""
-        own = [entry["prompt"] for entry in examples.get(name, [])]
-        is_example = any(prompt == entry["prompt"] for entries in examples.values() for entry in entries)
-        return own[0] if own and is_example and prompt not in own else gr.skip()
-
     def on_example(prompt: Text):
         return prompt
 
-    model_name.input(on_chosen_model, [model_name, prompt], prompt, queue=False, **QUIET)
+    model_name.input(None, [model_name, prompt], prompt, js=PROMPT_FOR, queue=False, **QUIET)
     taken = example.chosen(on_example, example, prompt, queue=False, **QUIET)
     page = Page(models, model_name, prompt, controls, run, runs, Jobs(), Recorder(models, runs))
     for begins in ([start.click, prompt.submit], taken.success):

@@ -94,3 +94,20 @@ def test_a_stage_is_on_when_one_of_its_settings_is_not_off():
     ask = "stages.stageNames().filter((name) => stages.isOn(name, given[0]))"
     assert made_of(ask, off) == made_of(ask, {}) == []
     assert made_of(ask, off | {"presence_penalty": 0.1, "typical_p": 0}) == ["penalty", "typical-p"]
+
+
+@pytest.mark.parametrize(
+    ("name", "prompt", "stands"),
+    [
+        ("small", "large first", "small first"),
+        ("small", "small second", "small second"),
+        ("small", "typed by hand", "typed by hand"),
+        ("small", None, None),
+        ("without", "large first", "large first"),
+    ],
+)
+def test_an_example_gives_way_to_the_chosen_model_s_and_what_was_typed_stays(name, prompt, stands):
+    examples = {"small": ["small first", "small second"], "large": ["large first"]}
+    given = {model: [{"prompt": each, "shows": ""} for each in own] for model, own in examples.items()}
+    script = "return examples.promptFor(...given);"
+    assert in_node(script, [name, prompt, given], examples="page/js/examples.js") == stands
