@@ -5,8 +5,10 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
+from weakref import WeakValueDictionary
 
 from playground.engine.batching import Batch
+from playground.engine.generation import Decoder
 from playground.engine.kv_cache import KVCache
 from playground.engine.trace import Trace
 from playground.models.text import LoadedModel
@@ -23,7 +25,7 @@ class Recorder:
 
     def __init__(self, models: Mapping[str, LoadedModel], runs: RunStore) -> None:
         self.models, self.runs = models, runs
-        self._batches = {name: Batch(loaded.model) for name, loaded in models.items()}
+        self._batches: WeakValueDictionary[int, Batch] = WeakValueDictionary()  # by model, while one is written
 
     def record(
         self,
@@ -44,7 +46,7 @@ class Recorder:
         loaded, params, most = model_of(self.models, model_name), sampling_params(controls), new_tokens(controls)
         system = system_of(loaded, controls)
         prompt_ids = prompt_ids_of(loaded, prompt, system=system, history=history)
-        kept, batch = goes_on_from and goes_on_from.cache, self._batches[model_name]
+        kept, batch = goes_on_from and goes_on_from.cache, self._batch_of(loaded.model)
         cache = kept.clone() if kept else KVCache.of(loaded.model)
         asked = {"system": system, "history": tuple(history)}
         run_id, steps, seconds, shown_at = secrets.token_hex(8), [], [], time.perf_counter()
@@ -70,6 +72,10 @@ class Recorder:
         run = run_so_far(cache=cache)
         self.runs.put(run, visitor)
         return payload(run, held=kept.position if kept else None)
+
+    def _batch_of(self, model: Decoder) -> Batch:
+        """It goes with its last answer, so that nothing here keeps a model."""
+        return self._batches.setdefault(id(model), Batch(model))
 
 
 def record_run(

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError
 from playground.engine.arguments import shown, whole_number
 from playground.engine.model import Transformer
 from playground.engine.params import SamplingParams
+from playground.models.held import HeldModels
 from playground.models.template import conversation
 from playground.models.text import LoadedModel
 from playground.page.controls import DEFAULTS, MOST_NEW_TOKENS, MOST_SEED
@@ -47,7 +48,8 @@ def checked(kind: type[Question], value: Any) -> Question:
 def model_of(models: Mapping[str, LoadedModel], name: Any) -> LoadedModel:
     loaded = models.get(name) if isinstance(name, str) else None
     if loaded is None:
-        raise RequestError(say("page.request.model", names=", ".join(models)))
+        key = "not_loaded" if isinstance(models, HeldModels) else "model"
+        raise RequestError(say(f"page.request.{key}", name=shown(name), names=", ".join(models)))
     return loaded
 
 

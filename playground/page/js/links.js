@@ -46,6 +46,13 @@ const VIEW = {
 
 /** @type {((text: string) => Promise<string[]>) | null} */
 let open = null; // of the mounted page
+/** @type {string[] | null} */
+let offered = null; // where visitors load models: those of now
+
+/** The models that the page has now. @param {string[]} names */
+export function offerModels(names) {
+  offered = names;
+}
 
 /** Goes to the place of an address. Resolves, when it is there, with the names in the address that were refused.
  * @param {string} text  with or without what stands before # @returns {Promise<string[]>} */
@@ -76,7 +83,7 @@ async function begin(api) {
   async function go(text) {
     const trip = ++trips;
     isOnTheWay = true;
-    const { place, refused } = placeOf(text, known);
+    const { place, refused } = placeOf(text, { ...known, models: offered ?? known.models });
     try {
       await travel(api, place, () => trip !== trips);
     } finally {
@@ -103,6 +110,7 @@ async function begin(api) {
   window.addEventListener("popstate", () => go(location.hash));
   addCopyButton(writer.now);
   open = go;
+  if (api.props.value?.more) await eventually(() => offered, OPENING_SECONDS);
   if (location.hash.length > 1) await go(location.hash);
 }
 

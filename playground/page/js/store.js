@@ -47,6 +47,8 @@ let state = {
     uniform: 0.4,
   },
   comparison: null,
+  pair: null,
+  pairStep: 0,
   fork: null,
   next: "",
   ask: null,

@@ -1,6 +1,5 @@
 """One answer, token by token: what each stage leaves, how sure the model was, and what else it could have said."""
 
-import json
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -77,9 +76,8 @@ def _stages_part(page: Page) -> tuple[gr.HTML, gr.HTML, gr.HTML]:
                 branches = panel("one_answer/fork", events=["asked"], elem_id="branches")
                 panel("one_answer/whole_answer")
 
-    known = json.dumps(list(page.models))
     bar = [page.model_name, page.prompt]
-    chosen = f"(given, model) => [{known}.includes(given.model) ? given.model : model, given.prompt]"
+    chosen = "(given, model) => [given.model ?? model, given.prompt]"
     exports.opened(None, [exports, page.model_name], bar, js=chosen)
     lessons.closed(None, [lessons, page.model_name], bar, js=chosen)
     return lessons, live, branches
