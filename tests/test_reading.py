@@ -65,3 +65,12 @@ def test_a_marker_that_was_typed_is_text(chat):
     own = [token.token_id for token in read if token.kind == "user"]
     assert own == chat.tokenizer.encode_plain(typed) and chat.tokenizer.markers_in(typed) == ["<|im_end|>"]
     assert sum(token.token_id == chat.tokenizer.token_to_id("<|im_end|>") for token in read) == 1
+
+
+def test_a_token_that_is_half_typed_counts_as_typed(tmp_path, model):
+    """Where nothing separates a template from the text, a token may hold some of both."""
+    small_tokenizer_file(tmp_path / "tokenizer.json")
+    tokenizer = Tokenizer(tmp_path / "tokenizer.json")
+    for source, typed in (("{{ messages[0]['content'] }}llo", "he"), ("he{{ messages[0]['content'] }}", "llo")):
+        loaded = LoadedModel("small", model, tokenizer, True, (), 128, ChatTemplate(source))
+        assert kinds(loaded, typed) == [("hello", "user")]
