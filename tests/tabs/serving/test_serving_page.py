@@ -3,7 +3,7 @@
 import json
 import re
 
-from conftest import drawn, small_texts
+from conftest import choose_model, drawn, small_texts
 from playwright.sync_api import Page, expect
 
 from playground.words import say
@@ -83,8 +83,7 @@ def test_both_ways_of_batching_are_drawn_and_equal_lengths_gain_nothing(browser_
 
 def test_padding_is_told_or_not_and_follows_the_prompt(browser_page: Page):
     page = browser_page
-    page.get_by_label("Model", exact=True).click()
-    page.get_by_role("option", name="minimind-chat").click()
+    choose_model(page, "minimind-chat")
     page.get_by_label("Prompt", exact=True).fill("What is the capital of France?")
     open_part(page, "padding")
     boxes = page.locator(".padding-box")
