@@ -68,6 +68,7 @@ def two_prompts() -> list[str]:
 
 def answer_value(prompt: str, steps: list[RemoteStep], usage: Usage | None) -> dict:
     times = [step.seconds for step in steps]
+    count = max(len(times), usage.new_tokens if usage else 0)  # without log-probabilities a piece may be two tokens
     return {
         "prompt": prompt,
         "steps": [
@@ -75,7 +76,7 @@ def answer_value(prompt: str, steps: list[RemoteStep], usage: Usage | None) -> d
             for step in steps
         ],
         "first": times[0] if times else None,
-        "later": (times[-1] - times[0]) / (len(times) - 1) if len(times) > 1 else None,
+        "later": (times[-1] - times[0]) / (count - 1) if len(times) > 1 else None,
         "prompt_tokens": usage and usage.prompt_tokens,
         "found": usage and usage.found_tokens,
     }

@@ -10,9 +10,9 @@ from node import in_node
 from playwright.sync_api import BrowserContext, Page, expect
 
 from playground.build import build_page, launch_options
-from playground.models.remote import RemoteServer
+from playground.models.remote import RemoteServer, RemoteStep, Usage
 from playground.models.text import LoadedModel
-from playground.tabs.serving.remote_values import remote_values, two_prompts
+from playground.tabs.serving.remote_values import answer_value, remote_values, two_prompts
 from playground.words import say
 
 CONTROLS = {"temperature": 0.7, "top_p": 0.9, "top_k": 0, "min_p": 0.0, "seed": 3, "max_new_tokens": 8}
@@ -47,6 +47,14 @@ def test_an_answer_grows_and_ends_with_what_the_server_counted(served):
     assert served.requests[-1][0] == "/v1/chat/completions"
     asked(served, form="text")
     assert served.requests[-1][0] == "/v1/completions" and served.requests[-1][1]["prompt"] == "Hi"
+
+
+def test_the_time_of_a_token_is_that_of_a_token_where_pieces_hold_several():
+    """transformers serve sent 20 tokens in 18 pieces."""
+    steps = [RemoteStep("x", None, (), seconds) for seconds in (1.0, 2.0, 5.0)]
+    assert answer_value("", steps, Usage(1, 5, None))["later"] == (5.0 - 1.0) / 4
+    assert answer_value("", steps, None)["later"] == (5.0 - 1.0) / 2
+    assert answer_value("", steps[:1], None)["later"] is None and answer_value("", [], None)["first"] is None
 
 
 def test_of_two_prompts_that_begin_alike_the_second_finds_the_beginning(served):
