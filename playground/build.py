@@ -21,6 +21,7 @@ from playground.tabs.one_answer.tab import sampling_tab
 from playground.tabs.playground.tab import playground_tab
 from playground.tabs.serving.tab import serving_tab
 from playground.tabs.thirty_answers.tab import answers_tab, shared_answers
+from playground.tabs.two_models.tab import two_models_tab
 from playground.words import say
 
 # Visitors whom Gradio remembers, each in some 30 kilobytes. Of who comes back later it makes the same again: the page's
@@ -43,6 +44,7 @@ def build_page(
             cache_tab(page)
             kinds_tab(page)
             serving_tab(page, server)
+            two_models_tab(page)
         add_endpoints(page)
     check_handlers(demo)
     spare_gradio(demo)
@@ -55,7 +57,6 @@ def launch_options(door: Door | None = None) -> dict:
     return {
         "theme": gr.themes.Base(font=fonts, font_mono=["DejaVu Sans Mono", "monospace"]),
         "css": style.css_variables() + style_sheet(),
-        "head": '<script type="module" src="scripts/page/js/main.js"></script>',
         "app_kwargs": app_options(say("page.title"), say("page.description"), door or Door()),
         "run_history": False,
         "state_session_capacity": MOST_STATES,

@@ -33,6 +33,7 @@ class Page:
     run: gr.HTML  # what the last press of Generate recorded
     runs: RunStore  # the same on this side, for exports and forks
     jobs: Jobs  # what runs the model runs through it
+    recorder: Recorder  # of answers
 
     @property
     def vocabulary_of(self) -> Callable[[str], dict[str, Any]]:
@@ -72,10 +73,9 @@ def build_bar(models: Mapping[str, LoadedModel], allowed: Allowed | None = None)
 
     model_name.input(on_chosen_model, [model_name, prompt], prompt, queue=False, **QUIET)
     taken = example.chosen(on_example, example, prompt, queue=False, **QUIET)
-    page = Page(models, model_name, prompt, controls, run, runs, Jobs())
-    record = Recorder(models, runs).record
+    page = Page(models, model_name, prompt, controls, run, runs, Jobs(), Recorder(models, runs))
     for begins in ([start.click, prompt.submit], taken.success):
-        page.jobs.on(begins, record, page.request, run, name="generate", joins=True)
+        page.jobs.on(begins, page.recorder.record, page.request, run, name="generate", joins=True)
     page.jobs.stop(stop)
     if allowed:
         bind_model_box(box, model_name, page.jobs, models, allowed)

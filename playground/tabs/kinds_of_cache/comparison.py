@@ -4,7 +4,6 @@ Every kind reads the same text, the answer that the cache with everything wrote,
 that it writes an answer of its own. Shapes: N steps, L layers, V vocabulary.
 """
 
-import math
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.engine.quantized_cache import QuantizedLayerCache
+from playground.engine.sampling import kl_bits
 from playground.models.text import LoadedModel
 from playground.tabs.kinds_of_cache.contenders import Contender, cache_of, contenders, whole_pass
 
@@ -120,10 +120,3 @@ def _copied(cache: KVCache) -> int:
 def _num_rounded(cache: KVCache) -> int:
     first = cache.layers[0]
     return first.num_quantized if isinstance(first, QuantizedLayerCache) else 0
-
-
-def kl_bits(right: Tensor, own: Tensor) -> list[float]:
-    """(N,) how many bits more a token costs, on average, when it comes from `right` and is coded with `own`, logits
-    (N, V)."""
-    log_right, log_own = right.double().log_softmax(-1), own.double().log_softmax(-1)
-    return ((log_right.exp() * (log_right - log_own)).sum(-1) / math.log(2)).clamp(min=0).tolist()

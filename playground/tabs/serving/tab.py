@@ -85,7 +85,7 @@ def _padding_part(page: Page, lessons: dict[str, Section]) -> None:
         _title("reserved")
         reserved = panel("serving/reserved", elem_id="serving-reserved", elem_classes=["is-wide"])
     with gr.Row(elem_classes="lessons"):
-        lesson_card("K14", lessons["K14"])
+        _choosing(lesson_card("K14", lessons["K14"]), "padding-pads", "1")
     options = {"name": "padding", "long": True, "asks": True, "trigger_mode": "multiple"}
     page.jobs.on(padding.asked, partial(padding_values, page.models), padding, [padding, reserved], **options)
 
