@@ -134,8 +134,11 @@ def loaded(models: HeldModels, allowed: Allowed, question: Any) -> Work:
 
 
 def _watched(models: HeldModels, name: str, steps: Loading) -> Work:
-    """Other models make room before the weights are read, and the box hears how far it is."""
-    has_room = False
+    """Other models make room before the weights are read, and the box hears how far it is.
+
+    Only what is new: of the same value again Gradio sends nothing, and the page would think that nobody is there.
+    """
+    has_room, before = False, None
     while True:
         try:
             step: LoadStep = next(steps)
@@ -145,4 +148,5 @@ def _watched(models: HeldModels, name: str, steps: Loading) -> Work:
             models.make_room(name, step.of)
             has_room = True
         key = f"page.model_box.{step.stage}{'' if step.of else '_begins'}"
-        yield {"said": told(key, name=name, done=step.done, of=step.of)}
+        yield {"said": told(key, name=name, done=step.done, of=step.of)} if step != before else None
+        before = step

@@ -108,6 +108,13 @@ def test_what_is_wrong_with_a_model_is_told_without_the_servers_folders(folder, 
         through(loaded(HeldModels({}), Allowed(folder), {"name": "sub/tiny"}))
 
 
+def test_a_long_silence_of_a_conversion_leaves_the_line_to_tell_that_it_goes_on(folder):
+    """The same value again and again is sent to no page: after 45 seconds each said that the connection was lost."""
+    steps = (LoadStep("convert", done, 100) for done in (0, 0, 0, 7, 7))
+    said = through(model_box._watched(HeldModels({}), "x", steps))[0]
+    assert [each and each["said"]["facts"]["done"] for each in said] == [0, None, None, 7, None]
+
+
 def test_a_recorded_run_keeps_no_model(folder, monkeypatch):
     """What was let go would stay in memory as long as somebody's answer does."""
     models, runs = HeldModels({}), RunStore()

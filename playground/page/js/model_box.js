@@ -9,7 +9,7 @@ import * as words from "./words.js";
 export function mount(element, api) {
   const box = build(element);
   const question = asker(api, (job) => {
-    if (job.state === "queued") say(box.status, words.say("page.model_box.waiting", { ahead: job.ahead ?? 0 }));
+    if (job.state === "queued" && job.ahead) say(box.status, words.say("page.model_box.waiting", { ahead: job.ahead }));
   });
 
   /** @param {boolean} isOpen */
