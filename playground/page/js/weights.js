@@ -88,13 +88,16 @@ class Weights {
     const { scores, masses, moments, temperature, base } = this;
     const top = this.step.score(base);
     let [mass, moment] = [0, 0];
-    for (let item = scores.length - 1; item >= tail.itemAt(Math.max(base, tail.head)); item--) {
+    const first = tail.itemAt(Math.max(base, tail.head));
+    for (let item = scores.length - 1; item >= first; item--) {
       const exponent = (scores[item] - top) / temperature;
       if (exponent >= LOWEST_EXPONENT) {
         const spread = tail.deviation[item] / temperature;
-        const [up, down] = [exponent + spread, exponent - spread];
+        const up = exponent + spread;
+        const down = exponent - spread;
         const half = tail.count(item) / 2;
-        const [upper, lower] = [half * Math.exp(up), half * Math.exp(down)];
+        const upper = half * Math.exp(up);
+        const lower = half * Math.exp(down);
         mass += upper + lower;
         moment += upper * up + lower * down;
         if (spread > 0) this.addSlack(tail, item, top, exponent, spread);
@@ -106,7 +109,8 @@ class Weights {
 
   /** @param {import("./binned.js").Tail} tail @param {number} item @param {number} top @param {number} exponent @param {number} spread */
   addSlack(tail, item, top, exponent, spread) {
-    const [high, low] = [tail.highest, tail.lowest].map((scores) => (scores[item] - top) / this.temperature);
+    const high = (tail.highest[item] - top) / this.temperature;
+    const low = (tail.lowest[item] - top) / this.temperature;
     const peak = Math.max(high, exponent + spread);
     const reach = Math.max(high - exponent, exponent - low);
     const third = (spread ** 2 * (reach + spread)) / 6;
