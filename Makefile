@@ -11,7 +11,7 @@ run: .venv/page $(if $(filter-out minimind-%,$(MODEL)),.venv/models)
 test: .venv/test scripts
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(FLAGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(FLAGS)
 
 # The browser's half: formatted, linted, and its types checked.
 scripts: node_modules/.installed

@@ -23,7 +23,9 @@ import torch
 from playground.build import build_page, launch_options
 from playground.engine.packed import FORMATS
 from playground.models.loading import ModelFileError, embedded_names, load_model
+from playground.models.remote import RemoteServer
 from playground.page.guard import Door
+from playground.page.model_box import Allowed
 from playground.words import say, told
 
 OPENS_WITH = "minimind-chat"  # an answer that ends, and has one wide-open step
@@ -34,12 +36,14 @@ def main(arguments: list[str] | None = None) -> None:
     """What hinders the start is one sentence, and the exit code is 1; a wrong flag is argparse's business, and 2."""
     try:
         flags = parse_flags(arguments)
-        demo = build(flags.device, flags.dtype, flags.model, flags.weights)
+        demo = build(flags.device, flags.dtype, flags.model, flags.weights, server_of(flags), allowed_of(flags))
     except (ModelFileError, OSError, RuntimeError, AssertionError) as error:  # the last: a torch without CUDA
         raise SystemExit(say("start.problem.any", reason=str(error).splitlines()[0])) from None
     options = launch_options(door_of(flags))
     if (flags.share or not door_of(flags).is_local) and not flags.auth:
         print(say("start.open_to_all", host=flags.host, share=int(flags.share)), file=sys.stderr)
+    if (flags.share or not door_of(flags).is_local) and flags.allow_models:
+        print(say("start.models_for_all"), file=sys.stderr)
     if flags.mcp:
         if find_spec("mcp") is None:
             raise SystemExit(say("start.problem.mcp"))
@@ -63,10 +67,18 @@ def parse_flags(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--embed", action="append", default=[], type=_site, metavar="URL", help=say("start.flag.embed"))
     parser.add_argument("--mcp", action="store_true", help=say("start.flag.mcp"))
     parser.add_argument("--device", default="cpu", help=say("start.flag.device"))
-    parser.add_argument("--dtype", default="float32", choices=list(DTYPES))
+    parser.add_argument("--dtype", choices=list(DTYPES), help=say("start.flag.dtype"))
     parser.add_argument("--weights", default="float32", choices=list(FORMATS), help=say("start.flag.weights"))
+    parser.add_argument("--engine", metavar="URL", help=say("start.flag.engine"))
+    parser.add_argument("--engine-model", metavar="NAME", help=say("start.flag.engine_model"))
+    parser.add_argument("--engine-key-env", metavar="VARIABLE", help=say("start.flag.engine_key_env"))
     parser.add_argument("--model", help=say("start.flag.model", names=", ".join([*embedded_names(), SMOLLM2])))
-    return parser.parse_args(arguments)
+    parser.add_argument("--allow-models", action="store_true", help=say("start.flag.allow_models"))
+    parser.add_argument("--models", type=_folder, metavar="DIR", help=say("start.flag.models"))
+    flags = parser.parse_args(arguments)
+    if flags.models and not flags.allow_models:
+        parser.error(say("start.problem.models_alone"))
+    return flags
 
 
 def _port(text: str) -> int:
@@ -80,6 +92,12 @@ def _account(text: str) -> tuple[str, str]:
     if not user or not password:
         raise argparse.ArgumentTypeError(say("start.problem.auth"))
     return user, password
+
+
+def _folder(text: str) -> Path:
+    if not Path(text).is_dir():
+        raise argparse.ArgumentTypeError(say("start.problem.models", value=repr(text)))
+    return Path(text)
 
 
 def _name(text: str) -> str:
@@ -103,15 +121,45 @@ def door_of(flags: argparse.Namespace) -> Door:
     return Door(flags.host, tuple(names), tuple(embedders), flags.share, flags.mcp)
 
 
-def build(device: str = "cpu", dtype: str = "float32", first: str | None = None, weights: str = "float32") -> gr.Blocks:
+def allowed_of(flags: argparse.Namespace) -> Allowed | None:
+    """What visitors may load."""
+    return Allowed(flags.models, flags.device, large_dtype(flags.dtype, flags.device)) if flags.allow_models else None
+
+
+def large_dtype(dtype: str | None, device: str) -> torch.dtype:
+    """Of models that are not embedded: half of the memory, where the device is made for it."""
+    return DTYPES[dtype or ("bfloat16" if device.startswith("cuda") else "float32")]
+
+
+def server_of(flags: argparse.Namespace) -> RemoteServer | None:
+    """The one elsewhere that the page may ask. Its address comes from here alone, never from a visitor."""
+    if flags.engine is None:
+        return None
+    try:
+        return RemoteServer.of(flags.engine, flags.engine_model, flags.engine_key_env)
+    except ValueError as error:
+        raise SystemExit(say("start.problem.any", reason=str(error))) from None
+
+
+def build(
+    device: str = "cpu",
+    dtype: str | None = None,
+    first: str | None = None,
+    weights: str = "float32",
+    server: RemoteServer | None = None,
+    allowed: Allowed | None = None,
+) -> gr.Blocks:
     """The page with the embedded models, and in front of them the one asked for."""
     names = sorted(embedded_names(), key=lambda name: name != (first or OPENS_WITH))
     models = {}
     for name in names if first in (None, *names) else [first, *names]:
         packed = weights if name == first else "float32"  # the small ones gain nothing
-        loaded = load_model(name, device=device, dtype=DTYPES[dtype], weights=packed)
+        is_small = name in names  # and has to write the same with the cache on and off
+        kind = DTYPES[dtype or "float32"] if is_small else large_dtype(dtype, device)
+        loaded = load_model(name, device=device, dtype=kind, weights=packed)
         models.setdefault(loaded.name, loaded)
-    return build_page(models).queue(default_concurrency_limit=2, max_size=1000, api_open=False)  # nobody skips the line
+    demo = build_page(models, server, allowed)
+    return demo.queue(default_concurrency_limit=2, max_size=1000, api_open=False)  # nobody skips the line
 
 
 if __name__ == "__main__":

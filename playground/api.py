@@ -42,9 +42,14 @@ def add_endpoints(page: Page) -> None:
     """Called inside gr.Blocks."""
     first, models = next(iter(page.models)), page.models
 
-    def generate(params: dict, prompt: str, model: str = first, max_new_tokens: int = 64, *, visitor: str) -> Work:
-        """Writes one answer. Gives its text, why it ended, a row for each step, and the id of the run for /reread."""
-        asked = (model, prompt, params | {"max_new_tokens": max_new_tokens})
+    def generate(
+        params: dict, prompt: str, model: str = first, max_new_tokens: int = 64, system: str = "", *, visitor: str
+    ) -> Work:
+        """Writes one answer, of a chat model under a system prompt if one is given. Gives its text, why it ended, a row
+        for each step, and the id of the run for /reread."""
+        if text_of(system).strip() and not model_of(models, model).is_chat:
+            raise RequestError(say("page.request.no_system", model=model))
+        asked = (model, prompt, params | {"max_new_tokens": max_new_tokens, "system": system})
         recorded = yield from in_steps(record_run(models, page.runs, *asked, visitor=visitor))
         run = page.runs.get(recorded["id"])
         table = steps_table(run.trace, run.labels, run.params)

@@ -1,13 +1,17 @@
 """The page: a bar that all tabs share, and the tabs."""
 
+from collections.abc import Mapping
+
 import gradio as gr
 
 from playground import style
 from playground.api import add_endpoints
+from playground.models.remote import RemoteServer
 from playground.models.text import LoadedModel
 from playground.page.bar import build_bar
 from playground.page.guard import Door
 from playground.page.jobs import spare_gradio
+from playground.page.model_box import Allowed
 from playground.page.requests import check_handlers
 from playground.page.serving import app_options, style_sheet
 from playground.tabs.cache_on_off.tab import race_tab
@@ -17,6 +21,7 @@ from playground.tabs.one_answer.tab import sampling_tab
 from playground.tabs.playground.tab import playground_tab
 from playground.tabs.serving.tab import serving_tab
 from playground.tabs.thirty_answers.tab import answers_tab, shared_answers
+from playground.tabs.two_models.tab import two_models_tab
 from playground.words import say
 
 # Visitors whom Gradio remembers, each in some 30 kilobytes. Of who comes back later it makes the same again: the page's
@@ -24,9 +29,12 @@ from playground.words import say
 MOST_STATES = 1000
 
 
-def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
+def build_page(
+    models: Mapping[str, LoadedModel], server: RemoteServer | None = None, allowed: Allowed | None = None
+) -> gr.Blocks:
+    """server: one elsewhere, that the tab Serving may ask. allowed: what visitors may load beside these models."""
     with gr.Blocks(title=say("page.title"), fill_width=True) as demo:
-        page = build_bar(models)
+        page = build_bar(models, allowed)
         shared_answers(page)
         with gr.Tabs(elem_id="tabs", overflow_behavior="wrap"):
             playground_tab(page)
@@ -35,7 +43,8 @@ def build_page(models: dict[str, LoadedModel]) -> gr.Blocks:
             race_tab(page)
             cache_tab(page)
             kinds_tab(page)
-            serving_tab(page)
+            serving_tab(page, server)
+            two_models_tab(page)
         add_endpoints(page)
     check_handlers(demo)
     spare_gradio(demo)
@@ -48,7 +57,6 @@ def launch_options(door: Door | None = None) -> dict:
     return {
         "theme": gr.themes.Base(font=fonts, font_mono=["DejaVu Sans Mono", "monospace"]),
         "css": style.css_variables() + style_sheet(),
-        "head": '<script type="module" src="scripts/page/js/main.js"></script>',
         "app_kwargs": app_options(say("page.title"), say("page.description"), door or Door()),
         "run_history": False,
         "state_session_capacity": MOST_STATES,

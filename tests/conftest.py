@@ -21,6 +21,7 @@ from playground.engine.sampling import Distributions, row_seed
 from playground.engine.trace import Trace
 from playground.models.loading import load_model
 from playground.models.text import LoadedModel
+from playground.page.bar import first_prompt, load_examples
 
 torch.set_num_threads(1)  # the tests share the machine; small models gain nothing from more
 settings.register_profile("same cases each run", derandomize=True, deadline=None)
@@ -114,19 +115,33 @@ def window(chromium: Browser) -> Iterator[BrowserContext]:
     context.close()
 
 
-@pytest.fixture
-def browser_page(window: BrowserContext, page_url: str) -> Iterator[BrowserPage]:
-    """The page, freshly loaded. Fails on an error in the console and on a request that leaves the machine."""
+@contextmanager
+def opened(window: BrowserContext, url: str) -> Iterator[BrowserPage]:
+    """Fails on an error in the console and on a request that leaves the machine."""
     page = window.new_page()
     troubles: list[str] = []
     page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda error: troubles.append(str(error)))
     page.on("request", lambda request: None if _is_local(request.url) else troubles.append(f"left: {request.url}"))
-    page.goto(page_url)
+    page.goto(url)
     page.wait_for_selector(".area-tokens .token")  # the answer that the page opens with
     yield page
     page.close()
     assert not troubles
+
+
+@pytest.fixture
+def browser_page(window: BrowserContext, page_url: str) -> Iterator[BrowserPage]:
+    """The page, freshly loaded."""
+    with opened(window, page_url) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def shared_page(window: BrowserContext, page_url: str) -> Iterator[BrowserPage]:
+    """Loaded once for a file, for tests that begin by setting all that they look at. To load it takes seconds."""
+    with opened(window, page_url) as page:
+        yield page
 
 
 def generate(page: BrowserPage, prompt: str | None = None) -> None:
@@ -149,6 +164,13 @@ def new_run(page: BrowserPage) -> Iterator[None]:
     yield
     expect(page.locator(f'#run [data-complete]:not([data-complete="{before}"])')).to_have_count(1)
     drawn(page)
+
+
+def choose_model(page: BrowserPage, name: str) -> None:
+    """Waits until the prompt, an example of the other model, has become one of this model."""
+    page.get_by_label("Model", exact=True).click()
+    page.get_by_role("option", name=name).click()
+    expect(page.get_by_label("Prompt", exact=True)).to_have_value(first_prompt(load_examples(), name))
 
 
 def more_settings(page: BrowserPage) -> None:

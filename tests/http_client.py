@@ -13,7 +13,7 @@ class Client:
         self.address, self.session = urlparse(url).netloc, uuid.uuid4().hex
 
     def get(self, path: str) -> Any:
-        connection = http.client.HTTPConnection(self.address, timeout=20)
+        connection = http.client.HTTPConnection(self.address, timeout=60)
         connection.request("GET", path)
         try:
             return json.loads(connection.getresponse().read())
@@ -29,7 +29,7 @@ class Client:
         return self.post("/gradio_api/run/predict", data=values, fn_index=fn_index)
 
     def post(self, path: str, **body) -> tuple[int, Any]:
-        connection = http.client.HTTPConnection(self.address, timeout=20)
+        connection = http.client.HTTPConnection(self.address, timeout=60)
         text = json.dumps({**body, "session_hash": self.session})
         connection.request("POST", path, text, {"Content-Type": "application/json"})
         answer = connection.getresponse()
@@ -39,7 +39,7 @@ class Client:
             connection.close()
 
     def listen(self) -> http.client.HTTPResponse:
-        self.connection = http.client.HTTPConnection(self.address, timeout=20)
+        self.connection = http.client.HTTPConnection(self.address, timeout=60)
         self.connection.request("GET", f"/gradio_api/queue/data?session_hash={self.session}")
         return self.connection.getresponse()
 

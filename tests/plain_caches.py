@@ -60,7 +60,7 @@ class PlainStreaming(NoCache):
 
 
 class PlainHeavyHitters(NoCache):
-    """Token by token: who has been read least leaves, the last `recent` never."""
+    """Head by head and token by token: who has been read least leaves, the last `recent` never."""
 
     watches_queries = True
 
@@ -69,8 +69,15 @@ class PlainHeavyHitters(NoCache):
         self.budget, self.recent = budget, recent
 
     def watch(self, queries: Tensor, keys: Tensor) -> Tensor:
-        num_heads, num_tokens, size = queries.shape[1:]
+        """(KV, T, T)"""
+        num_heads = queries.shape[1]
         group = num_heads // keys.shape[1]
+        groups = [range(first, first + group) for first in range(0, num_heads, group)]
+        return torch.stack([self.of_head(queries[0, list(of)], keys[0, head]) for head, of in enumerate(groups)])
+
+    def of_head(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """(T, T) of the queries (G, T, D) that read the same keys (T, D)."""
+        num_tokens, size = keys.shape
         held: list[int] = []
         read = [0.0] * num_tokens
         mask = torch.zeros(num_tokens, num_tokens, dtype=torch.bool)
@@ -79,8 +86,8 @@ class PlainHeavyHitters(NoCache):
             if len(held) > self.budget:
                 old = [key for key in held if key <= query - self.recent]
                 held.remove(min(old, key=lambda key: read[key]))
-            for head in range(num_heads):
-                scores = [float(queries[0, head, query] @ keys[0, head // group, key]) / size**0.5 for key in held]
+            for own in queries:
+                scores = [float(own[query] @ keys[key]) / size**0.5 for key in held]
                 for key, weight in zip(held, torch.tensor(scores).softmax(0).tolist(), strict=True):
                     read[key] += weight
             mask[query, held] = True

@@ -6,7 +6,7 @@ import pytest
 import torch
 import transformers
 from safetensors.torch import load_file, save_file
-from test_hugging_face import SIZES, assert_refused, assert_same_answer, change_config, shuffled
+from test_hugging_face import SIZES, assert_refused, assert_same_answer, change_config, shuffled, written
 from test_tokenizer import small_tokenizer_file
 
 from playground.engine.cache_kinds import KINDS
@@ -15,6 +15,7 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.model import ContextFullError
 from playground.engine.params import SamplingParams
 from playground.engine.sampling import row_seed
+from playground.models import adapter, hugging_face
 from playground.models.adapter import TransformersDecoder
 from playground.models.loading import load_model
 from playground.models.rows import sample_answers
@@ -134,6 +135,32 @@ def test_without_transformers_the_line_that_installs_it_is_said(tmp_path, monkey
     written_by_transformers(tmp_path, FOLDERS["gpt2"])
     monkeypatch.setattr("playground.models.sources.find_spec", lambda _name: None)
     assert_refused(tmp_path, r"needs packages that are not installed \(transformers\): pip install .*'transformers>=5")
+
+
+def test_layers_that_lie_in_different_places_give_the_same(tmp_path, monkeypatch):
+    """As over several GPUs, which are not here: one layer is on the disk, and comes when it is needed."""
+    theirs = written_by_transformers(tmp_path, FOLDERS["gpt2"])
+    places = {f"transformer.{name}": "cpu" for name in ("wte", "wpe", "drop", "h.0", "ln_f")} | {"lm_head": "cpu"}
+    laid = {"device_map": places | {"transformer.h.1": "disk"}, "offload_folder": str(tmp_path / "disk")}
+    monkeypatch.setattr(adapter, "placing", lambda *_asked: laid)
+    loaded = load_model(tmp_path)
+    assert loaded.model.model.transformer.h[1].mlp.c_fc.weight.is_meta and loaded.model.device.type == "cpu"
+    assert_same_answer(loaded, theirs)
+
+
+def test_a_kind_of_our_own_that_is_larger_than_a_gpu_runs_on_their_code(tmp_path, monkeypatch):
+    theirs = written(tmp_path, "Llama")
+    monkeypatch.setattr(adapter, "placing", lambda *_asked: {"device_map": "auto"})
+    monkeypatch.setattr(hugging_face, "placing", lambda *_asked: True)
+    loaded = load_model(tmp_path)
+    assert isinstance(loaded.model, TransformersDecoder)
+    assert_same_answer(loaded, theirs)
+
+
+def test_only_what_is_larger_than_a_gpu_is_laid_over_several(monkeypatch):
+    monkeypatch.setattr(adapter, "free_memory", lambda _device: 1000)
+    for asked, placed in ((("cuda", 1000), {}), (("cuda:1", 1001), {"device_map": "auto"}), (("cpu", 1001), {})):
+        assert adapter.placing(asked[1], torch.device(asked[0])) == placed
 
 
 def test_too_little_memory_is_asked_before(tmp_path, monkeypatch):

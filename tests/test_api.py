@@ -36,6 +36,16 @@ def test_generate_writes_what_the_library_writes_and_reread_reads_it(client: Cli
     assert again["first_difference"] is None and len(again["steps"]) == len(given["steps"])
 
 
+def test_a_system_prompt_is_one_for_a_chat_model_only(client: Client, chat: LoadedModel):
+    asked = ("Hi", "minimind-chat", 4, "You are a cat.")
+    given = client.predict(*asked, temperature=0, api_name="/generate")
+    talk = [{"role": "system", "content": "You are a cat."}, {"role": "user", "content": "Hi"}]
+    trace = chat.generate(talk, base_params(temperature=0), max_new_tokens=4)
+    assert [row["token"] for row in given["steps"]] == [chat.labels[token] for token in trace.token_ids]
+    with pytest.raises(AppError, match="The base model minimind-base has no system prompt"):
+        client.predict("Hi", "minimind-base", 4, "You are a cat.", api_name="/generate")
+
+
 def base_params(**settings):
     from playground.engine.params import SamplingParams
 

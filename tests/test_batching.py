@@ -44,6 +44,27 @@ def assert_same(written: list[Step], expected: list[Step]) -> None:
         torch.testing.assert_close(step.distribution.logits, wanted.distribution.logits, atol=ROUNDING, rtol=0)
 
 
+def test_an_answer_that_begins_with_a_kept_cache_is_what_a_new_start_writes(model: Transformer):
+    """Among others; the cache that it was copied from stays as it was."""
+    greedy, batch, kept = SamplingParams(temperature=0), Batch(model), KVCache.of(model)
+    first = [step.token_id for step, _ in batch.generate([5, 9, 2], greedy, kept, 6)]
+    talk, copied, others = [5, 9, 2, *first, 7, 30], kept.clone(), [[4], [8, 8, 1]]
+    writing = [batch.generate(prompt, greedy, KVCache.of(model), 20) for prompt in others]
+    for other in writing:
+        next(other)
+    held, on = kept.position, batch.generate(talk, replace(greedy, temperature=1.0, seed=3), copied, 12)
+    steps = []
+    for step, _ in on:
+        steps.append(step)
+        for other in writing:
+            next(other)
+    expected = alone(model, talk, replace(greedy, temperature=1.0, seed=3), 12, [])
+    assert [step.token_id for step in steps] == [step.token_id for step in expected]
+    assert [step.cache_bytes for step in steps] == [step.cache_bytes for step in expected]
+    assert [step.num_fed for step in steps] == [len(talk) - held, *[1] * 11] and held == 3 + 5
+    assert kept.position == held and copied.position == len(talk) + 11
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_every_answer_of_a_mixture_is_what_it_is_alone(model: Transformer, seed: int):
     """Visitors come, write a step in any order, stop and leave, as chance has it."""

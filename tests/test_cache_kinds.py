@@ -192,4 +192,4 @@ def test_layers_may_be_of_different_kinds(model):
 def test_a_transformers_model_alone_is_told_that_it_can_not_mask_for_it(theirs):
     cache = KVCache(2, Sliding(4))
     with pytest.raises(ValueError, match=r"playground\.models\.adapter"):
-        theirs(torch.tensor([TOKENS]), past_key_values=cache, use_cache=True)
+        theirs(torch.tensor([TOKENS]), cache=cache, use_cache=True)

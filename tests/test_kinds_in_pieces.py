@@ -92,10 +92,12 @@ def test_heavy_hitters_in_any_pieces(model, text, budget, recent):
     cache = KVCache.of(model, kind)
     assert_same(fed(model, cache, ids, sizes), right)
     for layer in cache.layers:
-        assert len(layer.positions) == min(len(ids), kind.budget)
-        last = range(max(0, len(ids) - kind.recent), len(ids))
-        assert set(last) <= set(layer.positions.tolist())
-        assert layer.num_bytes == len(layer.positions) * (2 * ROW_BYTES + 4)  # and what the token has been read
+        last = set(range(max(0, len(ids) - kind.recent), len(ids)))
+        for positions in layer.positions.expand(2, -1).tolist():
+            assert len(positions) == min(len(ids), kind.budget) and positions == sorted(set(positions))
+            assert last <= set(positions)
+        # and in each head what the token has been read
+        assert layer.num_bytes == layer.positions.shape[-1] * (2 * ROW_BYTES + 2 * 4)
 
 
 @settings(max_examples=30)
@@ -202,13 +204,17 @@ def test_an_append_copies_what_its_kind_says(model):
 
 
 def test_heavy_hitters_keep_what_is_read_and_a_window_does_not(model):
-    """One key that every query likes: it stays, whatever comes."""
+    """One key that every query of a head likes: it stays in that head, whatever comes; the other head likes another."""
     layer = HeavyHitterLayerCache(budget=4, recent=2)
     keys = torch.zeros(1, 2, 12, 16)
-    keys[:, :, 3] = 5.0
+    keys[:, 0, 3] = keys[:, 1, 5] = 5.0
     read, _, _ = layer.update(keys, keys)
     layer.watch(torch.ones(1, 4, 12, 16), read)
-    assert 3 in layer.positions.tolist() and layer.positions.tolist()[-2:] == [10, 11]
+    first, second = layer.positions.tolist()
+    assert 3 in first and 3 not in second and 5 in second and 5 not in first
+    assert first[-2:] == second[-2:] == [10, 11]
+    keys, _ = layer.stored()
+    assert keys[0, 0, first.index(3), 0] == keys[0, 1, second.index(5), 0] == 5
 
 
 def test_heavy_hitters_ask_to_see_the_queries(model):
@@ -302,7 +308,7 @@ def test_a_peek_and_a_growing_position(model):
         for length in accumulate([4, 1, 4, 91]):
             cache = KVCache.of(model, kind)
             fed(model, cache, [7] * length, [length])
-            assert (len(cache.layers[0].positions), cache.position) == (4, length)
+            assert (cache.layers[0].positions.shape[-1], cache.position) == (4, length)
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,13 @@ def test_a_pickle_is_refused_unread(folder, name):
     assert_refused(folder, r"is not a \.safetensors file; pickled weights are never loaded")
 
 
+@pytest.mark.parametrize("file", ["../w.safetensors", "/w.safetensors", "sub/w.safetensors"])
+def test_weights_outside_of_the_folder_are_refused(folder, file):
+    """A folder of the hub would name a file of the server."""
+    change_version(folder, file=file)
+    assert_refused(folder, "which is no file of its folder")
+
+
 def test_a_pickle_under_a_safe_name_is_unreadable_and_not_run(folder):
     (folder / "w.safetensors").write_bytes(pickle.dumps(Trap()))
     assert_refused(folder, "is not a readable safetensors file")

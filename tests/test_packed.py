@@ -9,9 +9,10 @@ from test_hugging_face import written
 
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
-from playground.engine.packed import PackedWeight, pack
+from playground.engine.packed import PackedWeight, pack, weight_bytes
 from playground.engine.params import SamplingParams
 from playground.models.adapter import TransformersDecoder
+from playground.models.altered import packed_copy
 from playground.models.answers import at_once, write_answers
 from playground.models.files import ModelFileError
 from playground.models.loading import load_model
@@ -46,6 +47,20 @@ def test_logits_are_off_by_the_rounding_of_the_weights(form, most, tied):
     off = (packed(IDS, KVCache(2)) - right).abs()
     assert 0 < off.max() < most * right.std() * 4 and off.mean() < most * right.std()
     assert packed.weight_format == form and whole.weight_format == "float32"
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("form", ["float16", "int8"])
+def test_a_packed_copy_gives_the_logits_of_packed_weights_and_leaves_the_model_whole(form, tied):
+    config = dataclasses.replace(TINY, tie_embeddings=tied, qkv_bias=True)
+    whole, packed = tiny_model(config), tiny_model(config)
+    before, num_bytes = whole(IDS, KVCache(2)), weight_bytes(whole)
+    copy = at_once(packed_copy(whole, form))
+    pack(packed, form)
+    assert torch.equal(copy(IDS, KVCache(2)), packed(IDS, KVCache(2)))
+    assert torch.equal(whole(IDS, KVCache(2)), before) and whole.weight_format == "float32"
+    assert copy.weight_format == form and copy.embedding is whole.embedding  # what is not packed is no new memory
+    assert weight_bytes(whole) == num_bytes > weight_bytes(copy)
 
 
 @pytest.mark.parametrize("form", ["float16", "int8"])

@@ -10,10 +10,12 @@ from types import SimpleNamespace
 import gradio as gr
 import httpx
 import pytest
+import torch
 
 from playground import __main__ as start
 from playground.build import launch_options
 from playground.models.files import ModelFileError
+from playground.models.remote import RemoteServer
 
 REPOSITORY = Path(__file__).parents[1]
 
@@ -132,10 +134,23 @@ def test_a_page_with_a_password_shows_nothing_without_it():
         demo.close()
 
 
+def test_a_server_elsewhere_is_known_by_its_address_and_its_key_by_a_variable(capsys, monkeypatch):
+    assert start.server_of(start.parse_flags([])) is None
+    monkeypatch.setenv("OUR_KEY", "sk-1")
+    flags = ["--engine", "http://localhost:8000/v1/", "--engine-model", "m", "--engine-key-env", "OUR_KEY"]
+    assert start.server_of(start.parse_flags(flags)) == RemoteServer("http://localhost:8000/v1", "m", "sk-1")
+    code, said = refusal(capsys, "--engine", "localhost:8000")
+    assert code == 1 and said.startswith("The page can't start: --engine must be like http://localhost:8000/v1")
+    code, said = refusal(capsys, "--engine", "http://localhost:8000/v1", "--engine-key-env", "NOBODY_SET_THIS")
+    assert code == 1 and "NOBODY_SET_THIS is not set, or holds no key" in said
+
+
 def test_the_model_asked_for_is_offered_first(monkeypatch):
     offered = []
     monkeypatch.setattr(start, "load_model", lambda name, **_more: SimpleNamespace(name=name.removeprefix("/tmp/")))
-    monkeypatch.setattr(start, "build_page", lambda models: offered.append(list(models)) or gr.Blocks())
+    monkeypatch.setattr(
+        start, "build_page", lambda models, _server, _allowed: offered.append(list(models)) or gr.Blocks()
+    )
     for first in ("minimind-base", "minimind-chat", "smollm2", "/tmp/folder"):
         start.build(first=first)
     both = ["minimind-base", "minimind-chat"]
@@ -143,6 +158,40 @@ def test_the_model_asked_for_is_offered_first(monkeypatch):
     assert [names[0] for names in offered[2:]] == ["smollm2", "folder"] and all(
         len(names) == 3 for names in offered[2:]
     )
+
+
+def test_a_gpu_holds_large_models_in_sixteen_bits_and_the_embedded_ones_exactly(monkeypatch):
+    given = {}
+
+    def load(name: str, **more) -> SimpleNamespace:
+        given[name] = more["dtype"]
+        return SimpleNamespace(name=name)
+
+    monkeypatch.setattr(start, "load_model", load)
+    monkeypatch.setattr(start, "build_page", lambda *_given: gr.Blocks())
+    for device, dtype, large, small in (
+        ("cuda", None, torch.bfloat16, torch.float32),
+        ("cuda:1", "float32", torch.float32, torch.float32),
+        ("cuda", "bfloat16", torch.bfloat16, torch.bfloat16),
+        ("cpu", None, torch.float32, torch.float32),
+    ):
+        start.build(device, dtype, "smollm2")
+        assert (given["smollm2"], given["minimind-chat"]) == (large, small)
+        flags = start.parse_flags(["--device", device, "--allow-models", *(["--dtype", dtype] if dtype else [])])
+        assert start.allowed_of(flags).dtype == large
+
+
+def test_visitors_load_models_only_where_that_is_allowed(launched, capsys, tmp_path):
+    assert start.allowed_of(start.parse_flags([])) is None and not start.asks_the_hub(["--port", "7861"])
+    assert start.asks_the_hub(["--allow-models"]), "else only what is in its cache could be loaded"
+    assert start.allowed_of(start.parse_flags(["--allow-models", "--models", str(tmp_path)])).folder == tmp_path
+    alone, nowhere = ["--models", str(tmp_path)], ["--models", "nowhere"]
+    for flags, said in ((alone, "needs --allow-models"), (nowhere, "must be a folder, got 'nowhere'")):
+        code, printed = refusal(capsys, *flags)
+        assert code == 2 and said in printed
+    for flags, warned in ((["--host", "0.0.0.0"], True), (["--host", "0.0.0.0", "--auth", "a:b"], True), ([], False)):
+        start.main(["--allow-models", *flags])
+        assert ("can also load models of the Hugging Face hub" in capsys.readouterr().err) == warned
 
 
 LOOK = """

@@ -18,8 +18,8 @@ LENDS_TO_THE_FIRST_TAB = {"thirty_answers", "cache_on_off"}
 
 # A file in a tab's folder is an experiment (plain data out) unless it is one of these.
 FOR_THE_PAGE = re.compile(r"(tab|\w+_part|values|\w+_values|questions|figures|__init__)\.py")
-# Plotly draws here; serving.py hands its script to the browser. Others take the type `Figure` from these.
-KNOWS_PLOTLY = re.compile(r"playground/(style|models/figure|page/panel|page/serving|tabs/\w+/figures)\.py")
+# Plotly draws here; browser_files.py hands its script to the browser. Others take the type `Figure` from these.
+KNOWS_PLOTLY = re.compile(r"playground/(style|models/figure|page/panel|page/browser_files|tabs/\w+/figures)\.py")
 
 
 def imports_of(path: Path) -> set[str]:

@@ -40,6 +40,8 @@ NO_WORDS = {
     "(prefers-reduced-motion: reduce)": "a question of CSS",
     "model name": "an entry of /proc/cpuinfo",
     "case {}": "a seed",
+    "Authorization": "a header of HTTP",
+    "Bearer {}": "its value",
     "top center": "a place, for Plotly",
     "False": "read by Gradio from the environment",
 }

@@ -19,12 +19,12 @@ from training.corpus import real_prose
 from training.evaluation_texts import BASE_PROMPTS, OPEN_ASKED, SURE_QUESTIONS, UNKNOWN_ASKED
 from training.facts import Fact, by_subject, fact_document
 from training.measuring import (
-    answer,
     answers,
+    answers_at,
+    answers_to_all,
     base,
     bits_per_byte,
     chat,
-    greedy,
     greedy_gives,
     is_word,
     known_facts,
@@ -77,7 +77,8 @@ def prose_bits() -> list[Bar]:
 @cache
 def base_texts(temperature: float) -> list[str]:
     params = SamplingParams(temperature=temperature, seed=3)
-    return [prompt + answer(base(), prompt, params, 60)[0] for prompt in BASE_PROMPTS]
+    said = answers_to_all(base(), [(prompt, params) for prompt in BASE_PROMPTS], 60)
+    return [prompt + text for prompt, (text, _) in zip(BASE_PROMPTS, said, strict=True)]
 
 
 def dictionary_words() -> list[Bar]:
@@ -107,10 +108,15 @@ def fact_forms() -> dict[str, list[tuple[str, str]]]:
     }
 
 
+@cache  # two bars look at them
+def right_in_forms() -> dict[str, list[bool]]:
+    return {form: greedy_gives(asked) for form, asked in fact_forms().items()}
+
+
 def facts_known() -> list[Bar]:
     bars = []
     for form, asked in fact_forms().items():
-        share = mean(greedy_gives(asked))
+        share = mean(right_in_forms()[form])
         goal = 0.99 if form == "trained wordings" else 0.95
         bars.append(Bar(f"facts exact, {form} ({len(asked)})", f"{share:.1%}", f"at least {goal:.0%}", share >= goal))
     capitals = [each for each in known_facts() if each.relation == "capital"]
@@ -153,10 +159,9 @@ def key_probability(question: str, key: str) -> float:
     return 0.0
 
 
-@cache
 def distinct_answers(question: str) -> tuple[int, ...]:
     """How many of 30 answers differ, at each of TEMPERATURES."""
-    return tuple(len(set(answers(question, temperature))) for temperature in TEMPERATURES)
+    return tuple(len(set(said)) for said in answers_at(question, TEMPERATURES).values())
 
 
 def is_open(counts: tuple[int, ...]) -> bool:
@@ -191,8 +196,9 @@ def could_have_said(question: str) -> re.Pattern:
 
 def stays_in_its_language() -> list[Bar]:
     """A tail of words that don't belong would raise the counts of distinct answers, and spoil what they are to show."""
-    said = {question: answers(question, 1.0) for question in OPEN_ASKED}
-    share = mean(could_have_said(question).fullmatch(each) is not None for question in said for each in said[question])
+    said = {question: answers_at(question, TEMPERATURES)[1.0] for question in OPEN_ASKED}
+    known = {question: could_have_said(question) for question in OPEN_ASKED}
+    share = mean(known[question].fullmatch(each) is not None for question in said for each in said[question])
     return [
         Bar("of 600 open answers at T 1.0, some training text could hold", f"{share:.0%}", "at least 80%", share >= 0.8)
     ]
@@ -214,14 +220,14 @@ def nucleus_breathes() -> list[Bar]:
     return [Bar("nucleus 1 at some step and above 20 at another, top-p 0.9, T 1", shown, "at least one", bool(good))]
 
 
-def refuses(question: str) -> bool:
-    return greedy(question).startswith(UNKNOWN.rstrip("."))
-
-
 def knows_its_limits() -> list[Bar]:
-    refused = mean(refuses(question) for question in UNKNOWN_ASKED)
+    said = answers_to_all(chat(), [(question, SamplingParams(temperature=0.0)) for question in UNKNOWN_ASKED])
+    refused = mean(text.startswith(UNKNOWN.rstrip(".")) for text, _ in said)
     known = [question for form in fact_forms().values() for question, _ in form]
-    wrongly = mean(greedy_gives([(question, UNKNOWN) for question in known]))
+    right = [is_right for form in right_in_forms().values() for is_right in form]
+    # What is answered rightly is not refused.
+    doubtful = [(question, UNKNOWN) for question, is_right in zip(known, right, strict=True) if not is_right]
+    wrongly = sum(greedy_gives(doubtful)) / len(known)
     return [
         Bar("of 50 unknown things answered with 'I do not know.'", f"{refused:.0%}", "at least 80%", refused >= 0.8),
         Bar(f"of {len(known)} questions about known things refused", f"{wrongly:.1%}", "at most 2%", wrongly <= 0.02),
@@ -232,9 +238,9 @@ def answers_end() -> list[Bar]:
     rng = random.Random("ends")
     facts = [question for question, _ in rng.sample(fact_forms()["trained wordings"], 130)]
     asked = [*OPEN_ASKED, *UNKNOWN_ASKED, *facts]
-    sharp = mean(answer(chat(), question, SamplingParams(temperature=0.0))[1] for question in asked)
-    params = [SamplingParams(temperature=0.85, top_p=0.85, seed=seed) for seed in range(len(asked))]
-    loose = mean(answer(chat(), question, each)[1] for question, each in zip(asked, params, strict=True))
+    greedy = [(question, SamplingParams(temperature=0.0)) for question in asked]
+    sampled = [(each, SamplingParams(temperature=0.85, top_p=0.85, seed=seed)) for seed, each in enumerate(asked)]
+    sharp, loose = (mean(end for _, end in answers_to_all(chat(), each)) for each in (greedy, sampled))
     return [
         Bar(f"greedy answers that end within 64 tokens (of {len(asked)})", f"{sharp:.1%}", "all", sharp == 1.0),
         Bar("the same at T 0.85, top-p 0.85", f"{loose:.1%}", "at least 98%", loose >= 0.98),
@@ -250,9 +256,10 @@ LOOPING_PROMPT = 'Emma: "I am'
 
 
 def greedy_loops() -> list[Bar]:
-    looped = repeats(LOOPING_PROMPT + answer(base(), LOOPING_PROMPT, SamplingParams(temperature=0.0), 60)[0])
-    seeds = [SamplingParams(temperature=0.7, seed=seed) for seed in range(30)]
-    sampled = sum(repeats(LOOPING_PROMPT + answer(base(), LOOPING_PROMPT, each, 60)[0]) for each in seeds)
+    settings = [SamplingParams(temperature=0.0), *(SamplingParams(temperature=0.7, seed=seed) for seed in range(30))]
+    said = answers_to_all(base(), [(LOOPING_PROMPT, each) for each in settings], 60)
+    looped, *sampled = (repeats(LOOPING_PROMPT + text) for text, _ in said)
+    sampled = sum(sampled)
     what = f"'{LOOPING_PROMPT}': greedy repeats a phrase; texts of 30 at T 0.7 that do"
     return [Bar(what, f"{'yes' if looped else 'no'}; {sampled}", "yes; 0", looped and sampled == 0)]
 

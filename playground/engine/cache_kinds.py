@@ -35,7 +35,7 @@ class LayerCache:
     def clear(self) -> None:
         self.seen = 0
         self.buffers: dict[str, Tensor] = {}  # each (B, KV, capacity, any size)
-        self._kept: Tensor | None = None  # (S,) positions, in ascending order; None: all that were seen
+        self._kept: Tensor | None = None  # what `positions` gives; None: all that were seen
         self._form: tuple[int, int, int, torch.dtype] | None = None  # B, KV, D, number format, of the first update
         self._room = 0  # tokens that fit into the buffers
         self.copied_bytes = 0  # of rows that were stored before and had to move, since it was empty
@@ -59,12 +59,12 @@ class LayerCache:
 
     @property
     def positions(self) -> Tensor:
-        """(S,) of the tokens that are stored, in ascending order."""
+        """(S,) of the tokens that are stored, in ascending order; (KV, S) where each head holds tokens of its own."""
         return torch.arange(self.num_stored) if self._kept is None else self._kept
 
     @property
     def num_stored(self) -> int:
-        return self.seen if self._kept is None else len(self._kept)
+        return self.seen if self._kept is None else self._kept.shape[-1]
 
     # ---- what the model does
 
@@ -84,7 +84,8 @@ class LayerCache:
         for name, rows in new.items():
             self.buffers[name].narrow(2, start, num_new).copy_(rows)
         if self._kept is not None:
-            self._kept = torch.cat([self._kept, torch.arange(self.seen, self.seen + num_new)])
+            new_positions = torch.arange(self.seen, self.seen + num_new)
+            self._kept = torch.cat([self._kept, new_positions.expand(*self._kept.shape[:-1], -1)], -1)
         self.seen += num_new
         read = *self.stored(), self.positions
         self._forget(self.seen - 1)
@@ -106,7 +107,10 @@ class LayerCache:
         return torch.cat([held, torch.arange(self.seen, self.seen + num_new)])
 
     def mask(self, positions: Tensor, num_new: int) -> Tensor | None:
-        """(T, S) True where the last `num_new` of these positions may read; None where one token may read all."""
+        """(T, S) True where the last `num_new` of these positions may read; None where one token may read all.
+
+        Where each head holds tokens of its own: (KV, T, S).
+        """
         if num_new == 1:
             return None
         queries = positions[-num_new:, None]
@@ -150,7 +154,7 @@ class LayerCache:
         """Forgets the tokens from position `length` on, where it can go back to it."""
         if length == 0:
             self.clear()
-        if self._kept is not None:
+        if self._kept is not None and length < self.seen:
             self._kept = self._kept[self._kept < length]
         self.seen = min(self.seen, length)
 

@@ -145,12 +145,13 @@ class StaticSlidingLayerCache(SlidingLayerCache):
 
 
 class HeavyHitterLayerCache(LayerCache):
-    """Holds `budget` tokens: the last `recent`, and of those before them the ones that have been read most (H2O, arXiv
-    2306.14048).
+    """Each head holds `budget` tokens: the last `recent`, and of those before them the ones that have been read most
+    (H2O, arXiv 2306.14048).
 
-    What a token has been read is the sum of the attention weights that queries have given it. When a token comes and
-    there is no room, the one read least leaves. In the paper each head chooses for itself; here the heads of a layer
-    choose together, so that a layer holds one set of positions. One row only: others would choose others.
+    What a token has been read is the sum of the attention weights that the head's queries have given it. When a token
+    comes and there is no room, the one read least leaves. As in the paper each head chooses for itself; where query
+    heads share keys and values, which the paper's models do not, their weights are added up and they choose together,
+    since they share the row. One row of a batch only: others would choose others.
     """
 
     watches_queries = True
@@ -170,8 +171,7 @@ class HeavyHitterLayerCache(LayerCache):
 
     def encode(self, name: str, rows: Tensor) -> dict[str, Tensor]:
         """With the keys, a place for what the token will have been read: the kind pays for that number too."""
-        batch, _, num_new, _ = rows.shape
-        more = {"attention": rows.new_zeros(batch, 1, num_new, 1, dtype=torch.float32)} if name == "keys" else {}
+        more = {"attention": rows.new_zeros(*rows.shape[:3], 1, dtype=torch.float32)} if name == "keys" else {}
         return {name: rows} | more
 
     def update(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -183,39 +183,57 @@ class HeavyHitterLayerCache(LayerCache):
 
     @torch.inference_mode(False)
     def watch(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """(T, S) what each of the new tokens may read; what none of those to come may read is forgotten afterwards.
+        """(KV, T, S) what each of the new tokens may read; what none of those to come may read is forgotten afterwards.
 
         queries (1, H, T, D) and keys (1, KV, S, D) as attention reads them.
         """
-        _, heads, num_new, size = queries.shape
-        positions, groups = self.positions.to(keys.device), heads // keys.shape[1]
-        scores = queries[0] @ keys[0].repeat_interleave(groups, 0).transpose(-2, -1) / size**0.5  # (H, T, S)
-        held = positions < self.seen - num_new  # (S,) by the token of this turn
-        read = self.buffers["attention"][0, 0, : len(positions), 0].clone()  # (S,)
+        num_heads, (_, _, num_new, size) = keys.shape[1], queries.shape
+        grouped = queries[0].unflatten(0, (num_heads, -1))  # (KV, G, T, D)
+        scores = grouped @ keys[0, :, None].transpose(-2, -1) / size**0.5  # (KV, G, T, S)
+        positions = self.positions.to(keys.device).expand(num_heads, -1)  # (KV, S)
+        held = positions < self.seen - num_new  # (KV, S) by the token of this turn, as many in each head
+        attention = self.buffers["attention"].clone()
+        read = attention[0, :, : positions.shape[1], 0]  # (KV, S) a view
         rows = []
         for turn in range(num_new):
             query = self.seen - num_new + turn
             held = held | (positions == query)
-            if int(held.sum()) > self.budget:
+            if int(held[0].sum()) > self.budget:
                 may_leave = held & (positions <= query - self.recent)
-                held = held.clone()
-                held[read.masked_fill(~may_leave, torch.inf).argmin()] = False
-            weights = scores[:, turn].masked_fill(~held, -torch.inf).softmax(-1)
-            read = read + weights.float().sum(0)
+                leaving = read.masked_fill(~may_leave, torch.inf).argmin(-1, keepdim=True)
+                held = held.scatter(-1, leaving, False)
+            weights = scores[:, :, turn].masked_fill(~held[:, None], -torch.inf).softmax(-1)  # (KV, G, S)
+            read += weights.float().sum(1)
             rows.append(held)
-        attention = self.buffers["attention"].clone()
-        attention[0, 0, : len(positions), 0] = read
         self.buffers = {**self.buffers, "attention": attention}
         self._watched = self.seen
         if not held.all():
             self._drop(held.cpu())
-        return torch.stack(rows)
+        return torch.stack(rows, 1)
+
+    @torch.inference_mode(False)
+    def _drop(self, keep: Tensor) -> None:
+        """The rows to keep (KV, S), as many in each head."""
+        places = keep.nonzero()[:, 1].view(len(keep), -1)  # (KV, kept)
+        length, room = places.shape[1], self._room
+
+        def moved(buffer: Tensor) -> Tensor:
+            shorter = torch.empty_like(buffer[:, :, : max(min(room, length + 1), 1)])
+            index = places.to(buffer.device)[None, :, :, None].expand(-1, -1, -1, buffer.shape[3])
+            shorter[:, :, :length] = buffer.gather(2, index)
+            self.copied_bytes += shorter[:, :, :length].nbytes
+            return shorter
+
+        self._kept = self.positions.expand(len(keep), -1).gather(1, places)
+        self.change_buffers(moved)
 
     def mask(self, positions: Tensor, num_new: int) -> Tensor | None:
         return None  # `watch` gives it
 
     def upcoming(self, num_new: int) -> Tensor:
-        return torch.cat([self.positions, torch.arange(self.seen, self.seen + num_new)])
+        """(S,) or (KV, S)."""
+        new = torch.arange(self.seen, self.seen + num_new)
+        return torch.cat([self.positions, new.expand(*self.positions.shape[:-1], -1)], -1)
 
     def can_go_back_to(self, length: int) -> bool:
         return length == 0 or length >= self.seen

@@ -114,7 +114,8 @@ class Attention(nn.Module):
         if cache.watches_queries:
             mask = cache.watch(queries, keys)
         if mask is not None and num_new > 1:  # that of one token, (S,) or a row of the batch each, fits as it is
-            mask = mask.to(x.device).repeat(config.num_heads // config.num_kv_heads, 1)  # (G*T, S)
+            groups = config.num_heads // config.num_kv_heads
+            mask = mask.to(x.device).repeat(*(1,) * (mask.ndim - 2), groups, 1)  # (G*T, S) or (KV, G*T, S)
         # The G query heads of a group stand one below the other as G*T rows: they read the same keys, none is copied.
         queries = queries.reshape(batch, config.num_kv_heads, -1, config.head_dim)  # (B, KV, G*T, D)
         if any_tap():

@@ -6,6 +6,7 @@ one scale for all: so what else is in a pass moves a logit a little. Shapes: N o
 """
 
 import warnings
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
@@ -20,6 +21,7 @@ class PackedWeight:
     """Of one product, with its bias."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None, form: str) -> None:
+        self.num_bytes = weight.numel() * (2 if form == "float16" else 1)
         if form == "float16":
             self._parts = (torch.ops.quantized.linear_prepack_fp16(weight, bias),)
             self._multiply = torch.ops.quantized.linear_dynamic_fp16
@@ -43,22 +45,41 @@ def pack(model: Transformer, form: str) -> None:
 
     Raises ValueError for a model that is not on the processor in float32, or a torch without these kernels.
     """
+    for _ in packing(model, form):
+        pass
+
+
+def packing(model: Transformer, form: str) -> Iterator[None]:
+    """The same, and yields after each matrix: a large model takes seconds."""
     if form == "float32":
         return
-    if model.device.type != "cpu" or model.embedding.dtype != torch.float32:
-        raise ValueError(say("engine.packed.place", form=form))
-    if "fbgemm" not in torch.backends.quantized.supported_engines:
-        raise ValueError(say("engine.packed.kernels", form=form))
+    if (why_not := obstacle(model, form)) is not None:
+        raise ValueError(why_not)
     head = model.embedding if model.head is None else model.head
-    _replace(model, "head", head, None, form)
+    yield _replace(model, "head", head, None, form)
     for block in model.blocks:
         attention, feed_forward = block.attention, block.feed_forward
-        _replace(attention, "qkv", attention.qkv, attention.qkv_bias, form)
-        _replace(attention, "output", attention.output, None, form)
-        _replace(feed_forward, "gate_up", feed_forward.gate_up, None, form)
+        yield _replace(attention, "qkv", attention.qkv, attention.qkv_bias, form)
+        yield _replace(attention, "output", attention.output, None, form)
+        yield _replace(feed_forward, "gate_up", feed_forward.gate_up, None, form)
         # A few numbers that go into this product are very large (arXiv 2402.17762): one scale would lose the rest.
-        _replace(feed_forward, "down", feed_forward.down, None, "float16")
+        yield _replace(feed_forward, "down", feed_forward.down, None, "float16")
     model.weight_format = form
+
+
+def obstacle(model: Transformer, form: str) -> str | None:
+    """Why it can't be packed, in a sentence; None: it can."""
+    if model.device.type != "cpu" or model.embedding.dtype != torch.float32 or model.weight_format != "float32":
+        return say("engine.packed.place", form=form)
+    if "fbgemm" not in torch.backends.quantized.supported_engines:
+        return say("engine.packed.kernels", form=form)
+    return None
+
+
+def weight_bytes(model: nn.Module) -> int:
+    """Of all weights, packed or not."""
+    packed = [part for module in model.modules() for part in vars(module).values() if isinstance(part, PackedWeight)]
+    return sum(weight.nbytes for weight in model.parameters()) + sum(part.num_bytes for part in packed)
 
 
 def _replace(module: nn.Module, name: str, weight: Tensor, bias: Tensor | None, form: str) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isfinite
+from math import isfinite, log
 from typing import NamedTuple
 
 import numpy as np
@@ -290,6 +290,15 @@ def row_seed(seed: int, row: int) -> int:
     if row == 0:
         return seed
     return int(np.random.SeedSequence(seed, spawn_key=(row,)).generate_state(1, np.uint64)[0] >> 11)
+
+
+def kl_bits(true: Tensor, other: Tensor) -> list[float]:
+    """(N,) KL divergence of two rows of logits (N, V): how many bits more a token costs, on average, when it comes from
+    `true` and is coded with `other`."""
+    log_true, log_other = true.double().log_softmax(-1), other.double().log_softmax(-1)
+    probs = log_true.exp()
+    bits = torch.where(probs > 0, probs * (log_true - log_other), 0).sum(-1) / log(2)
+    return bits.clamp(min=0).tolist()
 
 
 def _what_is_wrong(logits: Tensor) -> dict:

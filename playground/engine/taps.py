@@ -83,7 +83,10 @@ def offer_hidden(block: nn.Module, layer: int, hidden: Tensor) -> None:
 def offer_attention(
     attention: nn.Module, layer: int, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None
 ) -> None:
-    """Called by an attention with queries (B, KV, G*T, D) and mask (G*T, S). Copies: the cache's views will change."""
+    """Called by an attention with queries (B, KV, G*T, D) and mask (G*T, S) or (KV, G*T, S).
+
+    Copies: the cache's views will change.
+    """
     config = attention.config
     batch, _, _, head_dim = queries.shape
     for tap in _open_taps.get():

@@ -1,7 +1,7 @@
 """Any causal language model of transformers, as the loop takes it: with our caches, kinds and masks."""
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from torch import Tensor
 
 from playground.engine.kv_cache import KVCache
 from playground.engine.model import check_room
-from playground.models.files import ModelFileError, check_memory, read_folder_weights
+from playground.models.files import LoadStep, ModelFileError, check_memory, free_memory, read_folder_weights
 from playground.models.sources import require
 from playground.words import say
 
@@ -80,7 +80,9 @@ class TransformersDecoder:
         return added[None, None].to(self.device)
 
 
-def load_adapted(folder: Path, settings: Any, into: tuple[torch.device, torch.dtype], error: ModelFileError):
+def load_adapted(
+    folder: Path, settings: Any, into: tuple[torch.device, torch.dtype], error: ModelFileError
+) -> Generator[LoadStep, None, TransformersDecoder]:
     """The model of a folder in transformers' own code; `error` is raised again where transformers has none for it."""
     model_type = settings.get("model_type") if isinstance(settings, dict) else None
     if not isinstance(model_type, str) or model_type == "minimind":
@@ -93,7 +95,11 @@ def load_adapted(folder: Path, settings: Any, into: tuple[torch.device, torch.dt
     if model_type not in CLASSES or (isinstance(classes, list) and classes and CLASSES[model_type] not in classes):
         raise error
     device, dtype = into
-    check_memory(sum(tensor.numel() for tensor in read_folder_weights(folder).values()) * dtype.itemsize, folder)
+    num_bytes = sum(tensor.numel() for tensor in read_folder_weights(folder).values()) * dtype.itemsize
+    yield LoadStep("read", 0, num_bytes)
+    placed = placing(num_bytes, device)
+    if not placed:
+        check_memory(num_bytes, folder, device)
     try:
         model, about = AutoModelForCausalLM.from_pretrained(
             folder,
@@ -103,6 +109,7 @@ def load_adapted(folder: Path, settings: Any, into: tuple[torch.device, torch.dt
             trust_remote_code=False,
             ignore_mismatched_sizes=True,  # they are told below, in one sentence
             output_loading_info=True,
+            **placed,
         )
     except Exception as wrong:  # each class of transformers raises its own
         reason = next(iter(str(wrong).strip().splitlines()), type(wrong).__name__)
@@ -113,11 +120,19 @@ def load_adapted(folder: Path, settings: Any, into: tuple[torch.device, torch.dt
         raise ModelFileError(say("models.load.reason", path=str(folder), reason=reason))
     if missing := sorted(about["missing_keys"]):
         raise ModelFileError(say("models.adapter.weights", path=str(folder), name=repr(missing[0])))
-    decoder = TransformersDecoder(model.to(device))
+    decoder = TransformersDecoder(model if placed else model.to(device))
     if not _keeps_keys_and_values(decoder):
         kind = str(model_type)
         raise ModelFileError(say("models.adapter.other_cache", path=str(folder / "config.json"), kind=kind))
     return decoder
+
+
+def placing(num_bytes: int, device: torch.device) -> dict[str, str]:
+    """A model that is larger than one GPU is laid over all of them, and the rest into the computer's memory."""
+    if device.type != "cuda" or num_bytes <= (free_memory(device) or 0):
+        return {}
+    require("accelerate")
+    return {"device_map": "auto"}
 
 
 def _keeps_keys_and_values(decoder: TransformersDecoder) -> bool:

@@ -4,13 +4,14 @@ Shapes: KV key/value heads, D head size, C hidden size.
 """
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
 
 from playground.engine.model import Attention, ModelConfig, Transformer
+from playground.engine.packed import packing
 
 
 def twin(model: Transformer) -> Transformer:
@@ -105,3 +106,21 @@ def with_shifted_positions(model: Transformer, by: int = 1) -> Transformer:
     second = twin(model)
     second._buffers = {name: table.roll(-by, 0) for name, table in model._buffers.items()}
     return second
+
+
+def packed_copy(model: Transformer, form: str) -> Generator[None, None, Transformer]:
+    """Its matrices in fewer bits, beside the whole ones (engine/packed.py). Yields after each matrix.
+
+    Raises ValueError as `pack` does.
+    """
+    second = _apart(model)
+    yield from packing(second, form)
+    return second
+
+
+def _apart(module: nn.Module) -> nn.Module:
+    """The same weights in modules of their own: taking one out leaves the first model whole."""
+    own = copy.copy(module)
+    own._parameters = dict(module._parameters)
+    own._modules = {name: _apart(part) for name, part in module._modules.items()}
+    return own

@@ -1,6 +1,6 @@
 """Tensors under the names that MiniMind, Qwen3 and Llama checkpoints give them, in and out of our transformer."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import torch
 from torch import Tensor
@@ -11,20 +11,27 @@ from playground.words import say
 
 def load_tensors(model: Transformer, tensors: dict[str, Tensor]) -> None:
     """Raises ValueError naming the first missing, unknown or misshapen tensor."""
+    for _ in loading_tensors(model, tensors):
+        pass
+
+
+@torch.no_grad()
+def loading_tensors(model: Transformer, tensors: Mapping[str, Tensor]) -> Iterator[int]:
+    """The same, tensor by tensor: the bytes of each once it is in its place."""
     # Old Llama files also hold the rotary frequencies, which the configuration gives.
     kept = {name: tensor for name, tensor in tensors.items() if not name.endswith("rotary_emb.inv_freq")}
     tensors = {name.removeprefix("model."): tensor for name, tensor in kept.items()}
     if model.head is None:
         tensors.pop("lm_head.weight", None)  # tied: the embedding once more
-    with torch.no_grad():
-        for name, ours in _views(model):
-            theirs = tensors.pop(name, None)
-            if theirs is None:
-                raise ValueError(say("models.checkpoint.missing", name=repr(name)))
-            if theirs.shape != ours.shape:
-                shape, expected = str(tuple(theirs.shape)), str(tuple(ours.shape))
-                raise ValueError(say("models.checkpoint.shape", name=repr(name), shape=shape, expected=expected))
-            ours.copy_(theirs)
+    for name, ours in _views(model):
+        theirs = tensors.pop(name, None)
+        if theirs is None:
+            raise ValueError(say("models.checkpoint.missing", name=repr(name)))
+        if theirs.shape != ours.shape:
+            shape, expected = str(tuple(theirs.shape)), str(tuple(ours.shape))
+            raise ValueError(say("models.checkpoint.shape", name=repr(name), shape=shape, expected=expected))
+        ours.copy_(theirs)
+        yield ours.nbytes
     if tensors:
         raise ValueError(say("models.checkpoint.unknown", name=repr(min(tensors))))
 

@@ -4,6 +4,7 @@ import json
 import pickle
 import re
 import zipfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,21 @@ from playground.engine.arguments import shown
 from playground.words import say
 
 INDEX = "model.safetensors.index.json"  # which shard holds which tensor
+CPU = torch.device("cpu")
 WEIGHT_TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 
 
 class ModelFileError(ValueError):
     """A model file is missing or not what it should be."""
+
+
+@dataclass(frozen=True)
+class LoadStep:
+    """How far the loading of a model is. Where `of` is 0, nobody knows how much there is to do."""
+
+    stage: str  # download and read, in bytes; convert, in percent
+    done: int = 0
+    of: int = 0
 
 
 def existing(path: Path) -> Path:
@@ -35,11 +46,18 @@ def existing(path: Path) -> Path:
     return path
 
 
-def check_memory(num_bytes: int, path: Path) -> None:
+def check_memory(num_bytes: int, path: Path, device: torch.device = CPU) -> None:
     """Before anything is loaded. A system that runs out of memory ends the program without a word."""
-    free = available_memory()
+    free = free_memory(device)
     if free is not None and num_bytes > free:
         raise ModelFileError(say("models.file.memory", path=str(path), needed=num_bytes, free=free))
+
+
+def free_memory(device: torch.device) -> int | None:
+    """Bytes; None where nobody says."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0]
+    return available_memory() if device.type == "cpu" else None
 
 
 def available_memory() -> int | None:

@@ -6,22 +6,23 @@ That takes the better part of a minute, so it is done once, and the folder is ke
 
 import hashlib
 import os
+import re
 import shutil
-import subprocess
 import sys
+from collections.abc import Generator
 from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import playground
-from playground.models.files import ModelFileError, check_memory, existing
-from playground.models.sources import cache_folder, require
+from playground.models.files import LoadStep, ModelFileError, check_memory, existing
+from playground.models.sources import cache_folder, require, running
 from playground.words import say
 
 PACKAGES = ("transformers", "gguf", "accelerate")
 
 
-def converted(path: Path) -> Path:
+def converted(path: Path) -> Generator[LoadStep, None, Path]:
     """The folder that holds the model of this file, made where it is not there yet. Raises ModelFileError."""
     with existing(path).open("rb") as file:
         if file.read(4) != b"GGUF":
@@ -35,7 +36,7 @@ def converted(path: Path) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=folder.parent) as temporary:
             made = Path(temporary) / "model"
-            _convert_elsewhere(path, made)
+            yield from _convert_elsewhere(path, made)
             os.replace(made, folder)
     except OSError as error:
         raise ModelFileError(say("models.source.not_kept", path=str(folder.parent), reason=str(error))) from None
@@ -48,16 +49,17 @@ def _fingerprint(path: Path) -> str:
     return hashlib.sha256(f"{path.resolve()} {status.st_size} {status.st_mtime_ns}".encode()).hexdigest()[:12]
 
 
-def _convert_elsewhere(path: Path, folder: Path) -> None:
+def _convert_elsewhere(path: Path, folder: Path) -> Generator[LoadStep, None, None]:
     root = str(Path(playground.__file__).parents[1])
     paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
-    quiet = {"TQDM_DISABLE": "1", "TRANSFORMERS_VERBOSITY": "error", "HF_HUB_OFFLINE": "1"}
+    quiet = {"TRANSFORMERS_VERBOSITY": "error", "HF_HUB_OFFLINE": "1", "PYTHONIOENCODING": "utf-8"}
     command = [sys.executable, "-m", __name__, str(path.resolve()), str(folder)]
-    ended = subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": paths, **quiet}, capture_output=True, text=True, check=False
-    )
-    if ended.returncode:
-        lines = [line for line in ended.stderr.splitlines() if line.strip()]
+    with running(command, env={**os.environ, "PYTHONPATH": paths, **quiet}) as program:
+        for said in program.looks():
+            percents = re.findall(r"GGUF.*?(\d+)%\|", said)  # the bar of transformers
+            yield LoadStep("convert", int(percents[-1]) if percents else 0, 100)
+    if program.code:
+        lines = [line for line in program.said.splitlines() if line.strip()]
         raise ModelFileError(lines[-1] if lines else say("models.gguf.unreadable", path=str(path), reason="killed"))
 
 

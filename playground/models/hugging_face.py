@@ -1,6 +1,6 @@
 """A folder in Hugging Face's format: on our own transformer where it is of that kind, else on transformers' code."""
 
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +9,10 @@ import torch
 from playground.engine.arguments import shown
 from playground.engine.generation import Decoder
 from playground.engine.model import ModelConfig, Transformer, rotary_tables
-from playground.models.adapter import load_adapted
-from playground.models.checkpoint import load_tensors
+from playground.models.adapter import load_adapted, placing
+from playground.models.checkpoint import loading_tensors
 from playground.models.configuration import FAMILIES, OtherKindError, hugging_face_config
-from playground.models.files import ModelFileError, check_memory, existing, read_folder_weights, read_json
+from playground.models.files import LoadStep, ModelFileError, check_memory, existing, read_folder_weights, read_json
 from playground.models.template import ChatTemplate
 from playground.models.text import LoadedModel
 from playground.models.tokenizer import Tokenizer
@@ -25,7 +25,7 @@ SPECIAL_TOKENS = ("bos_token", "eos_token", "pad_token", "unk_token")
 
 def from_hugging_face(
     folder: Path, settings: Any, into: Into, tensors: Mapping[str, torch.Tensor] | None = None
-) -> LoadedModel:
+) -> Generator[LoadStep, None, LoadedModel]:
     """`tensors`, if they are given, instead of those in the folder."""
     path = folder / "config.json"
     try:
@@ -33,10 +33,14 @@ def from_hugging_face(
     except OtherKindError as error:
         if tensors is not None:
             raise
-        model: Decoder = load_adapted(folder, settings, into, error)
+        model: Decoder = yield from load_adapted(folder, settings, into, error)
     else:
         weights = read_folder_weights(folder) if tensors is None else tensors
-        model = filled(config, weights, folder, into)
+        if tensors is None and placing(sum(each.numel() for each in weights.values()) * into[1].itemsize, into[0]):
+            too_large = say("models.load.device_memory", name=str(folder), device=str(into[0]))
+            model = yield from load_adapted(folder, settings, into, ModelFileError(too_large))
+        else:
+            model = yield from filled(config, weights, folder, into)
     vocab_size = model.config.vocab_size
     tokenizer = read_tokenizer(folder / "tokenizer.json", vocab_size)
     about = _tokenizer_settings(folder)
@@ -50,18 +54,23 @@ def from_hugging_face(
     return LoadedModel(name, model, tokenizer, template is not None, stop_ids, model.config.max_positions, **more)
 
 
-def filled(config: ModelConfig, tensors: Mapping[str, torch.Tensor], source: Path, into: Into) -> Transformer:
+def filled(
+    config: ModelConfig, tensors: Mapping[str, torch.Tensor], source: Path, into: Into
+) -> Generator[LoadStep, None, Transformer]:
     """The weights are copied once, out of the mapped file into their own place, device and type."""
     device, dtype = into
     with torch.device("meta"):  # shapes without memory
         model = Transformer(config).to(dtype)
-    if device.type == "cpu":
-        check_memory(sum(parameter.nbytes for parameter in model.parameters()), source)
+    num_bytes, done = sum(parameter.nbytes for parameter in model.parameters()), 0
+    yield LoadStep("read", 0, num_bytes)  # who hears this may make room
+    check_memory(num_bytes, source, device)
     model.to_empty(device=device)
     model.cos, model.signed_sin = (table.to(device, dtype) for table in rotary_tables(config))
     model.requires_grad_(False).eval()
     try:
-        load_tensors(model, tensors)
+        for more in loading_tensors(model, tensors):
+            done += more
+            yield LoadStep("read", done, num_bytes)
     except ValueError as error:
         raise ModelFileError(say("models.load.reason", path=str(source), reason=str(error))) from None
     return model

@@ -42,8 +42,13 @@ class ChatTemplate:
             raise ValueError(say("models.template.no_jinja", reason=str(error))) from None
 
     def parts(self, turns: Sequence[Turn], answer: bool = True) -> list[tuple[str, bool]]:
-        """The text in pieces: (piece, was it typed?). `answer`: it ends where the model's answer begins.
+        """The text in pieces: (piece, was it typed?). Otherwise as `pieces`."""
+        return [(text, turn is not None) for text, turn in self.pieces(turns, answer)]
 
+    def pieces(self, turns: Sequence[Turn], answer: bool = True) -> list[tuple[str, int | None]]:
+        """The text in pieces: (piece, number of the turn whose content it is; None: of the template).
+
+        `answer`: it ends where the model's answer begins.
         Raises ValueError for what is no conversation, or none that the template takes.
         """
         typed = [_content(turn) for turn in turns]
@@ -57,19 +62,29 @@ class ChatTemplate:
             raise ValueError(say("models.template.refuses", reason=str(error))) from None
         pieces, end = [], 0
         for place in _PLACE.finditer(text):
-            content = typed[int(place[2])]
-            content = content if place[1] else content.lstrip()
-            pieces += [(text[end : place.start()], False), (content if place[3] else content.rstrip(), True)]
+            number = int(place[2])
+            content = typed[number] if place[1] else typed[number].lstrip()
+            pieces += [(text[end : place.start()], None), (content if place[3] else content.rstrip(), number)]
             end = place.end()
-        return [*pieces, (text[end:], False)]
+        return [*pieces, (text[end:], None)]
 
     def after_an_answer(self) -> str:
         """What the template writes behind the model's turn: it begins with the token that ends one."""
-        return self.parts([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}], False)[-1][0]
+        return self.pieces([{"role": "user", "content": "a"}, {"role": "assistant", "content": "b"}], False)[-1][0]
 
 
 def as_turns(prompt: str | Sequence[Turn]) -> Sequence[Turn]:
     return [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+
+
+def conversation(question: str, system: str = "", history: Sequence[str] = ()) -> str | list[Turn]:
+    """A question behind a system prompt ("": none) and what was said before, questions and answers by turns. Alone it
+    stays a text, which a base model takes too."""
+    if not system and not history:
+        return question
+    first = [{"role": "system", "content": system}] if system else []
+    texts = enumerate([*history, question])
+    return [*first, *({"role": ROLES[1 + place % 2], "content": text} for place, text in texts)]
 
 
 def last_text(prompt: str | Sequence[Turn]) -> str:

@@ -4,8 +4,10 @@ import codecs
 import json
 import re
 import secrets
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import accumulate
 from pathlib import Path
 
 import tokenizers
@@ -38,8 +40,27 @@ class Tokenizer:
 
     def encode_parts(self, parts: Iterable[tuple[str, bool]]) -> list[int]:
         """A text in pieces (piece, was it typed?) as a whole: in a piece that was not typed, markers are tokens."""
-        text = "".join(_whole(piece) if typed else self._marked(piece) for piece, typed in parts)
-        return self._guarded.encode(text, add_special_tokens=False).ids
+        return [token_id for token_id, _ in self.encode_places(parts)]
+
+    def encode_places(self, parts: Iterable[tuple[str, bool]]) -> list[tuple[int, int]]:
+        """As `encode_parts`, each id with the number of the piece that it is of: of two that it spans the typed one."""
+        pieces = [(_whole(piece) if typed else self._marked(piece), typed) for piece, typed in parts]
+        starts = list(accumulate((len(piece) for piece, _ in pieces), initial=0))
+        encoded = self._guarded.encode("".join(piece for piece, _ in pieces), add_special_tokens=False)
+
+        def piece_of(start: int, end: int) -> int:
+            first, last = (min(bisect_right(starts, place), len(pieces)) - 1 for place in (start, max(start, end - 1)))
+            return next((number for number in range(first, last + 1) if pieces[number][1]), first)
+
+        return [(token_id, piece_of(*span)) for token_id, span in zip(encoded.ids, encoded.offsets, strict=True)]
+
+    def split_markers(self, text: str) -> list[str]:
+        """A text of a template in pieces: every second one is a marker, which becomes one token."""
+        return re.split(f"({self._markers.pattern})", text) if self._names else [text]
+
+    def markers_in(self, text: str) -> list[str]:
+        """Those that a person typed: they stay text."""
+        return list(dict.fromkeys(self._markers.findall(text))) if self._names else []
 
     def _marked(self, text: str) -> str:
         return self._markers.sub(lambda found: self._names[found[0]], text) if self._names else text
@@ -92,14 +113,7 @@ class Tokenizer:
     def label(self, token_id: int) -> str:
         """For a picture: the text, with spaces shown as ␣ and line ends as ⏎; bytes that are no text as <e2 82>."""
         raw = self.token_bytes(token_id)
-        if not raw:
-            return say("models.tokenizer.unused", id=token_id)
-        try:
-            text = raw.decode()
-        except UnicodeDecodeError:
-            return "<" + raw.hex(" ") + ">"
-        shown = text.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")
-        return shown if shown.isprintable() else "<" + raw.hex(" ") + ">"
+        return label_of(raw) if raw else say("models.tokenizer.unused", id=token_id)
 
     def labels(self) -> list[str]:
         return [self.label(token_id) for token_id in range(self.vocab_size)]
@@ -123,6 +137,16 @@ class Tokenizer:
             yield decoder.decode(raw)
         if to_the_end:
             yield decoder.decode(b"", final=True)
+
+
+def label_of(raw: bytes) -> str:
+    """A token's bytes for a picture, as `Tokenizer.label` says."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return "<" + raw.hex(" ") + ">"
+    shown = text.replace(" ", "␣").replace("\n", "⏎").replace("\t", "⇥")
+    return shown if shown.isprintable() else "<" + raw.hex(" ") + ">"
 
 
 def _whole(text: str) -> str:

@@ -1,17 +1,20 @@
 """The bar on top of every tab: model, prompt, sliders, Generate. It owns the recorded run that the pictures read."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import gradio as gr
+import torch
 
+from playground.models.held import HeldModels
 from playground.models.loading import EMBEDDED
 from playground.models.text import LoadedModel
 from playground.page.controls import controls_panel
 from playground.page.jobs import QUIET, Jobs
+from playground.page.model_box import Allowed, bind_model_box, model_box
 from playground.page.panel import panel
 from playground.page.recording import Recorder
 from playground.page.requests import Text, model_of
@@ -23,13 +26,14 @@ from playground.words import say
 class Page:
     """What a tab needs of the page."""
 
-    models: dict[str, LoadedModel]
+    models: Mapping[str, LoadedModel]
     model_name: gr.Dropdown
     prompt: gr.Textbox
     controls: gr.HTML  # its value is a dict for `sampling_params` and `new_tokens`
     run: gr.HTML  # what the last press of Generate recorded
     runs: RunStore  # the same on this side, for exports and forks
     jobs: Jobs  # what runs the model runs through it
+    recorder: Recorder  # of answers
 
     @property
     def vocabulary_of(self) -> Callable[[str], dict[str, Any]]:
@@ -41,16 +45,21 @@ class Page:
         return [self.model_name, self.prompt, self.controls]
 
 
-def build_bar(models: dict[str, LoadedModel]) -> Page:
+def build_bar(models: Mapping[str, LoadedModel], allowed: Allowed | None = None) -> Page:
+    """allowed: what visitors may load beside these models; None: nothing."""
     examples, runs = load_examples(), RunStore()
+    if allowed:
+        models = HeldModels(models, device=torch.device(allowed.device))
     with gr.Column(elem_id="bar"):
         gr.Markdown(f"# {say('page.title')}\n{say('page.bar.about')}", elem_id="headline")
         with gr.Row(elem_id="bar-prompt"):
-            model_name, prompt = _request_boxes(list(models), examples)
+            model_name = _model_list(list(models))
+            box = model_box() if allowed else None
+            prompt = _prompt_box(examples, next(iter(models)))
             example = panel("examples", examples, events=["chosen"], elem_id="examples")
             start = gr.Button(say("page.bar.generate"), variant="primary", elem_id="generate", min_width=150, scale=0)
             stop = gr.Button(say("page.bar.stop"), elem_id="stop", min_width=80, scale=0)
-        run = panel("run_data", server_functions=[_vocabulary_of(models), runs.show], elem_id="run")
+        run = panel("run_data", server_functions=[_vocabulary_of(models), _show(models, runs)], elem_id="run")
     controls = controls_panel(next(iter(models.values())).model.config.vocab_size)  # outside: it stays in sight
 
     def on_chosen_model(name: str, prompt: str | None):
@@ -64,28 +73,28 @@ def build_bar(models: dict[str, LoadedModel]) -> Page:
 
     model_name.input(on_chosen_model, [model_name, prompt], prompt, queue=False, **QUIET)
     taken = example.chosen(on_example, example, prompt, queue=False, **QUIET)
-    page = Page(models, model_name, prompt, controls, run, runs, Jobs())
-    record = Recorder(models, runs).record
+    page = Page(models, model_name, prompt, controls, run, runs, Jobs(), Recorder(models, runs))
     for begins in ([start.click, prompt.submit], taken.success):
-        page.jobs.on(begins, record, page.request, run, name="generate", joins=True)
+        page.jobs.on(begins, page.recorder.record, page.request, run, name="generate", joins=True)
     page.jobs.stop(stop)
+    if allowed:
+        bind_model_box(box, model_name, page.jobs, models, allowed)
     _links(models, model_name, prompt)
     return page
 
 
-def _links(models: dict[str, LoadedModel], model_name: gr.Dropdown, prompt: gr.Textbox) -> None:
+def _links(models: Mapping[str, LoadedModel], model_name: gr.Dropdown, prompt: gr.Textbox) -> None:
     """What an address of the page sets of Gradio's components; links.js sets the rest."""
-    link = panel("links", {"models": list(models)}, events=["opened"], elem_id="links")
+    known = {"models": list(models), "more": isinstance(models, HeldModels)}  # the model box has those of now
+    link = panel("links", known, events=["opened"], elem_id="links")
     boxes = [model_name, prompt]
     link.opened(None, [link], boxes, js="({ model, prompt }) => [model, prompt]", queue=False, **QUIET)
 
 
-def _request_boxes(names: list[str], examples: dict[str, list[dict]]) -> tuple[gr.Dropdown, gr.Textbox]:
-    """For the model and the prompt."""
-    first = names[0]
-    model_name = gr.Dropdown(
+def _model_list(names: list[str]) -> gr.Dropdown:
+    return gr.Dropdown(
         names,
-        value=first,
+        value=names[0],
         label=say("page.bar.model"),
         elem_id="model",
         min_width=215,
@@ -93,8 +102,11 @@ def _request_boxes(names: list[str], examples: dict[str, list[dict]]) -> tuple[g
         filterable=False,
         container=False,
     )
-    prompt = gr.Textbox(
-        first_prompt(examples, first),
+
+
+def _prompt_box(examples: dict[str, list[dict]], model_name: str) -> gr.Textbox:
+    return gr.Textbox(
+        first_prompt(examples, model_name),
         label=say("page.bar.prompt"),
         lines=1,
         max_lines=3,
@@ -102,7 +114,6 @@ def _request_boxes(names: list[str], examples: dict[str, list[dict]]) -> tuple[g
         scale=4,
         container=False,
     )
-    return model_name, prompt
 
 
 def first_prompt(examples: dict[str, list[dict]], model_name: str) -> str:
@@ -111,7 +122,18 @@ def first_prompt(examples: dict[str, list[dict]], model_name: str) -> str:
     return own[0]["prompt"] if own else say("page.bar.any_prompt")
 
 
-def _vocabulary_of(models: dict[str, LoadedModel]) -> Callable[[str], dict[str, Any]]:
+def _show(models: Mapping[str, LoadedModel], runs: RunStore) -> Callable[[str], dict[str, bool]]:
+    def show(run_id: str) -> dict[str, bool]:
+        """What a page shows stays, with the model that wrote it."""
+        run = runs.get(run_id)
+        if run is not None and isinstance(models, HeldModels):
+            models.use(run.model_name)
+        return runs.show(run_id)
+
+    return show
+
+
+def _vocabulary_of(models: Mapping[str, LoadedModel]) -> Callable[[str], dict[str, Any]]:
     def vocabulary_of(name: str) -> dict[str, Any]:
         loaded = model_of(models, name)
         return {"labels": loaded.labels, "token_bytes": loaded.token_bytes, "trained_length": loaded.trained_length}

@@ -10,7 +10,7 @@ from playground.engine.stages import RULES, STAGES
 from playground.page.panel import panel
 
 # With these the first drag of each slider moves every picture: top-k would hide what the other two do.
-DEFAULTS = {"temperature": 1.0, "top_k": 0, "top_p": 0.9, "min_p": 0.0, "seed": 1, "max_new_tokens": 64}
+DEFAULTS = {"temperature": 1.0, "top_k": 0, "top_p": 0.9, "min_p": 0.0, "seed": 1, "max_new_tokens": 64, "system": ""}
 MOST_NEW_TOKENS = 256
 MOST_SEED = 2**53 - 1  # a larger whole number would be rounded by the browser
 # The model's own probabilities: no stage does anything. For presets that must not depend on where the sliders were.

@@ -20,7 +20,7 @@ from playground.words import say
 # its developers) is not there, and so is whatever a later Gradio adds.
 READ = re.compile(
     r"/(?:|(?:config|login|logout)/?|theme\.css|favicon\.ico|robots\.txt|manifest\.json|pwa_icon(?:/\d+)?"
-    r"|(?:assets|static|scripts|words|lectures)/.+"
+    r"|(?:assets|static|scripts|lectures)/.+"
     r"|gradio_api/(?:(?:info|user|login_check|app_id)/?|openapi\.json|theme\.css|startup-events"
     r"|queue/(?:data|status)|call/[^/]+/[^/]+))"
 )

@@ -35,7 +35,8 @@ class Jobs:
     """Binds work to the page's events. Made inside gr.Blocks."""
 
     def __init__(self) -> None:
-        self.line = Line()
+        self.line = Line()  # in front of the models
+        self.loads = Line()  # of models that visitors load, while others go on with theirs
         self._number = gr.HTML(visible=False)  # carries the number of a request that a button makes
 
     def on(
@@ -50,6 +51,7 @@ class Jobs:
         joins: bool = False,
         asks: bool = False,
         told: int = 1,
+        line: Line | None = None,
         js: str | None = None,
         trigger_mode: str | None = None,
     ) -> Dependency:
@@ -58,19 +60,19 @@ class Jobs:
 
         The first output, or as many as `told` says, are panels that hear of the job. Work yields a dict for the first,
         or a tuple with a value for each output, None for those that stay. asks: the first input is a panel that has put
-        "number" into its question. joins: it goes on together with others that do. js: a function that the page calls
-        when the event happens.
+        "number" into its question. joins: it goes on together with others that do. line: another one than that in front
+        of the models. js: a function that the page calls when the event happens.
         """
         inputs = list(inputs) if isinstance(inputs, Sequence) else [inputs]
         outputs = list(outputs) if isinstance(outputs, Sequence) else [outputs]
-        types = types_of(work, len(inputs))
+        types, line = types_of(work, len(inputs)), self.line if line is None else line
 
         async def run(request: gr.Request, *values: Any) -> AsyncIterator[Any]:
             question = values[0] if asks and isinstance(values[0], dict) else {}
             given, number = (values, question.get("number")) if asks else (values[:-1], values[-1])
             visitor = visitor_of(request)
             made = _made(work, types, given, visitor)
-            news = self.line.told(made, visitor, _number(number), name, long, joins, asks)
+            news = line.told(made, visitor, _number(number), name, long, joins, asks)
             said = [None] * told
             try:
                 async for job, payload in news:

@@ -2,7 +2,8 @@
 
 Work is a plain generator. It yields what the page is to show meanwhile, `Progress`, or None where nothing is new, and
 returns what the page is to show at the end. Between two yields nobody else uses the model, so a step is timed
-undisturbed. One thread does all of it, a step at a time: torch never runs twice at once.
+undisturbed. One thread does all of it, a step at a time: no two runs of a model go on at once. (Models that visitors
+load have a line of their own, and may slow down what runs meanwhile.)
 
 Short work goes first, in the order of its arrival; long work lets it pass every PIECE_SECONDS. Work that joins goes
 together with others of its kind, a step each in turn, as soon as the first of them is next: see engine/batching.py. It

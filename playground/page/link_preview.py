@@ -1,21 +1,29 @@
-"""The page's own title and description in its HTML: Gradio's template shows its own name and an unfilled address."""
+"""The page's own title and description in its HTML, and its own scripts.
+
+Gradio's template shows its own name and an unfilled address, and starts our scripts only when its own have started.
+"""
 
 import re
+from collections.abc import Callable
 from html import escape
 
+import gradio as gr
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from playground.page.browser_files import Head
+
 PREVIEW = re.compile(rb'\s*<meta\s+(?:property|name)="(?:og|twitter):[a-z]+"\s+content="[^"]*"\s*/>')
+BASE = re.compile(rb"<base\s[^>]*>")  # what follows it may have an address
 
 
 class LinkPreview:
-    """ASGI middleware: puts title and description where Gradio's stood."""
+    """ASGI middleware: puts title and description where Gradio's stood, and `head` of the page below them."""
 
-    def __init__(self, app: ASGIApp, title: str, description: str) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, title: str, description: str, head: Callable[[gr.Blocks], Head]) -> None:
+        self.app, self.head = app, head
         title, description = escape(title), escape(description)
-        self.head = (
+        self.preview = (
             f"<title>{title}</title>"
             f'<meta name="description" content="{description}" />'
             f'<meta property="og:type" content="website" /><meta property="og:title" content="{title}" />'
@@ -39,7 +47,10 @@ class LinkPreview:
                 return
             headers = MutableHeaders(scope=start)
             if headers.get("content-type", "").startswith("text/html"):
-                body = PREVIEW.sub(b"", body).replace(b"<head>", b"<head>" + self.head, 1)
+                head = self.head(scope["app"].get_blocks())
+                body = PREVIEW.sub(b"", body).replace(b"<head>", b"<head>" + self.preview, 1)
+                body = BASE.sub(lambda base: base[0] + head.first.encode(), body, count=1)
+                body = body.replace(b"</head>", head.last.encode() + b"</head>", 1)
                 headers["content-length"] = str(len(body))
             await send(start)
             await send({"type": "http.response.body", "body": body})

@@ -1,12 +1,14 @@
 """Pictures that keep their DOM: a gr.HTML whose drawing is a JavaScript module."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from html import unescape
 from typing import Any
 
 import gradio as gr
+from gradio.blocks import Block
 from plotly.graph_objects import Figure
 from pydantic import ValidationError, validate_call
 
@@ -22,6 +24,7 @@ queue.push({ name: %s, element: element.querySelector('.panel-body') ?? element,
 window.playgroundMount?.();
 // events: %s
 """
+_NAME = re.compile(r'name: ("[^"]*"), element')
 
 
 def panel(
@@ -52,6 +55,17 @@ def panel(
         elem_classes=["panel", f"panel-{name.split('/')[-1]}", *elem_classes],
         **options,
     )
+
+
+def panels_in_sight(demo: gr.Blocks) -> list[str]:
+    """The names of those that stand on the page when it opens: of tabs the first is open."""
+    named = {each: _NAME.search(each.js_on_load or "") for each in demo.blocks.values() if isinstance(each, gr.HTML)}
+    return list(dict.fromkeys(json.loads(name[1]) for each, name in named.items() if name and _in_sight(each)))
+
+
+def _in_sight(block: Block) -> bool:
+    parent = block.parent
+    return parent is None or (_in_sight(parent) and not (isinstance(block, gr.Tab) and block is not parent.children[0]))
 
 
 def _in_a_sentence(function: Callable) -> Callable:

@@ -2,16 +2,18 @@
 
 import secrets
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
+from weakref import WeakValueDictionary
 
 from playground.engine.batching import Batch
+from playground.engine.generation import Decoder
 from playground.engine.kv_cache import KVCache
 from playground.engine.trace import Trace
 from playground.models.text import LoadedModel
 from playground.page.line import StoppedError
-from playground.page.requests import model_of, new_tokens, prompt_ids_of, sampling_params
+from playground.page.requests import model_of, new_tokens, prompt_ids_of, sampling_params, system_of
 from playground.page.runs import Run, RunStore, payload
 
 TICK_SECONDS = 0.15  # a stream of single tokens would cost more than the model
@@ -23,21 +25,34 @@ class Recorder:
 
     def __init__(self, models: Mapping[str, LoadedModel], runs: RunStore) -> None:
         self.models, self.runs = models, runs
-        self._batches = {name: Batch(loaded.model) for name, loaded in models.items()}
+        self._batches: WeakValueDictionary[int, Batch] = WeakValueDictionary()  # by model, while one is written
 
     def record(
-        self, model_name: str, prompt: str, controls: dict | None, *, visitor: str = ""
+        self,
+        model_name: str,
+        prompt: str,
+        controls: dict | None,
+        *,
+        visitor: str = "",
+        history: Sequence[str] = (),
+        goes_on_from: Run | None = None,
     ) -> Generator[dict | None, None, dict | None]:
         """Yields the run as the browser takes it, every tick, and returns it with the logits of all steps.
 
+        `history`: earlier questions and answers by turns. What the cache of `goes_on_from` holds of the beginning of
+        the text is not fed again; that run keeps its cache. "held" of what is returned: how many tokens it had.
         What was written until it was stopped is a run as well. Returns None where not a token was written.
         """
         loaded, params, most = model_of(self.models, model_name), sampling_params(controls), new_tokens(controls)
-        prompt_ids, cache, batch = prompt_ids_of(loaded, prompt), KVCache.of(loaded.model), self._batches[model_name]
+        system = system_of(loaded, controls)
+        prompt_ids = prompt_ids_of(loaded, prompt, system=system, history=history)
+        kept, batch = goes_on_from and goes_on_from.cache, self._batch_of(loaded.model)
+        cache = kept.clone() if kept else KVCache.of(loaded.model)
+        asked = {"system": system, "history": tuple(history)}
         run_id, steps, seconds, shown_at = secrets.token_hex(8), [], [], time.perf_counter()
 
         def run_so_far(**more: Any) -> Run:
-            return Run.of(loaded, prompt, Trace(steps, seconds), params, most, id=run_id, **more)
+            return Run.of(loaded, prompt, Trace(steps, seconds), params, most, id=run_id, **asked, **more)
 
         try:
             with closing(batch.generate(prompt_ids, params, cache, most, loaded.stop_ids)) as writing:
@@ -56,7 +71,11 @@ class Recorder:
                 return None
         run = run_so_far(cache=cache)
         self.runs.put(run, visitor)
-        return payload(run)
+        return payload(run, held=kept.position if kept else None)
+
+    def _batch_of(self, model: Decoder) -> Batch:
+        """It goes with its last answer, so that nothing here keeps a model."""
+        return self._batches.setdefault(id(model), Batch(model))
 
 
 def record_run(

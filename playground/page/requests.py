@@ -16,6 +16,8 @@ from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError
 from playground.engine.arguments import shown, whole_number
 from playground.engine.model import Transformer
 from playground.engine.params import SamplingParams
+from playground.models.held import HeldModels
+from playground.models.template import conversation
 from playground.models.text import LoadedModel
 from playground.page.controls import DEFAULTS, MOST_NEW_TOKENS, MOST_SEED
 from playground.words import say, sentence
@@ -46,7 +48,8 @@ def checked(kind: type[Question], value: Any) -> Question:
 def model_of(models: Mapping[str, LoadedModel], name: Any) -> LoadedModel:
     loaded = models.get(name) if isinstance(name, str) else None
     if loaded is None:
-        raise RequestError(say("page.request.model", names=", ".join(models)))
+        key = "not_loaded" if isinstance(models, HeldModels) else "model"
+        raise RequestError(say(f"page.request.{key}", name=shown(name), names=", ".join(models)))
     return loaded
 
 
@@ -60,15 +63,26 @@ def own_model_of(models: Mapping[str, LoadedModel], name: Any) -> LoadedModel:
     return loaded
 
 
-def prompt_ids_of(loaded: LoadedModel, prompt: Any, num_answers: int = 1, answer_tokens: int = 1) -> list[int]:
-    """Token ids of what is in the box, where so many answers to it are not too much."""
+def prompt_ids_of(
+    loaded: LoadedModel,
+    prompt: Any,
+    num_answers: int = 1,
+    answer_tokens: int = 1,
+    system: str = "",
+    history: Sequence[str] = (),
+) -> list[int]:
+    """Token ids of what is in the box, where so many answers to it are not too much.
+
+    Behind a system prompt ("": none) and earlier turns, if there are any: questions and answers.
+    """
     prompt, room = text_of(prompt), loaded.model.config.max_positions
-    if len(prompt) > MOST_LETTERS_A_TOKEN * room:
-        raise RequestError(say("page.request.too_many_letters", count=len(prompt), model=loaded.name))
-    ids = loaded.prompt_ids(prompt)
+    letters = sum(map(len, (prompt, system, *history)))
+    if letters > MOST_LETTERS_A_TOKEN * room:
+        raise RequestError(say("page.request.too_many_letters", count=letters, model=loaded.name))
+    ids = loaded.prompt_ids(conversation(prompt, system, history))
     if len(ids) > room - 1:
         facts = {"count": len(ids), "model": loaded.name, "most": room - 1}
-        raise RequestError(say("page.request.too_many_tokens", **facts))
+        raise RequestError(say(f"page.request.{'too_long_a_talk' if history else 'too_many_tokens'}", **facts))
     if len(ids) * num_answers * answer_tokens > MOST_READS:
         facts = {"count": len(ids), "answers": num_answers, "most": MOST_READS // (num_answers * answer_tokens)}
         raise RequestError(say("page.request.too_many_answers", **facts))
@@ -93,6 +107,21 @@ def text_of(prompt: Any) -> str:
 
 
 Text = Annotated[str, AfterValidator(text_of)]  # half a character could not be sent back
+
+
+def system_of(loaded: LoadedModel, controls: Any) -> str:
+    """The system prompt, "" for none. A base model has none: what stands in the box waits for a chat model."""
+    system = text_of(_settings(controls).get("system"))
+    return system if loaded.is_chat and system.strip() else ""
+
+
+def _in_pairs(texts: list[str]) -> list[str]:
+    if len(texts) % 2:
+        raise ValueError(say("page.request.no_pairs"))
+    return texts
+
+
+History = Annotated[list[Text], AfterValidator(_in_pairs)]  # questions and answers by turns
 
 
 def sampling_params(controls: Any) -> SamplingParams:

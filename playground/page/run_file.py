@@ -82,6 +82,8 @@ class _RunFile(BaseModel):
 
     model: Text
     prompt: Text
+    system: Text = ""  # older files have none, and no history
+    history: list[Text] = []
     vocab_size: Annotated[int, Field(ge=1, le=MOST_TOKENS)]
     prompt_ids: Annotated[list[TokenId], Field(min_length=1)]
     token_ids: Annotated[list[TokenId], Field(min_length=1, max_length=MOST_STEPS)]
@@ -97,6 +99,13 @@ class _RunFile(BaseModel):
     logits: torch.Tensor  # (N, V) float32
     labels: list[Text]
     token_bytes: list[Text]
+
+    @field_validator("history")
+    @classmethod
+    def _in_pairs(cls, texts: list[str]) -> list[str]:
+        if len(texts) % 2:
+            raise _wrong("no_pairs", given=len(texts))
+        return texts
 
     @field_validator("prompt_ids", "token_ids", "forced")
     @classmethod
@@ -159,4 +168,5 @@ class _RunFile(BaseModel):
         ]
         trace = Trace(steps, self.seconds, forced=self.forced)
         written = self.model, self.prompt, trace, self.params, self.max_new_tokens
-        return Run(*written, self.pieces, self.labels, self.token_bytes)
+        talk = {"system": self.system, "history": tuple(self.history)}
+        return Run(*written, self.pieces, self.labels, self.token_bytes, **talk)

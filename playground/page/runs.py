@@ -35,6 +35,8 @@ class Run:
     own_vocabulary: bool = True  # not shared with a model on the page
     cache: KVCache | None = None  # after the last step; None for a run read from a file
     id: str = field(default_factory=lambda: secrets.token_hex(8))
+    system: str = ""  # the system prompt; "": none
+    history: tuple[str, ...] = ()  # questions and answers by turns, before the prompt
 
     @classmethod
     def of(cls, loaded: LoadedModel, prompt: str, trace: Trace, params: SamplingParams, max_new_tokens: int, **more):
@@ -45,7 +47,7 @@ class Run:
     @cached_property
     def num_bytes(self) -> int:
         """Of the logits, the cache and the texts. The vocabulary of a model on the page is shared by its runs."""
-        texts = [self.prompt, *self.pieces]
+        texts = [self.system, *self.history, self.prompt, *self.pieces]
         if self.own_vocabulary:
             texts += [*self.labels, *self.token_bytes]
         cache_bytes = self.cache.allocated_bytes if self.cache else 0
@@ -99,6 +101,10 @@ class RunStore:
             run = self._runs.get(run_id) or self._files.get(run_id)
             self._asked(run_id)
             return run and run.afresh()
+
+    def own(self, run_id: str, visitor: str) -> Run | None:
+        """The run, if it is this visitor's and still kept."""
+        return self.get(run_id) if self._owners.get(run_id) == visitor else None
 
     def show(self, run_id: str) -> dict[str, bool]:
         """A page says every minute that it shows this run, and hears whether it is still here."""
@@ -167,6 +173,8 @@ def payload(run: Run, logits_from: int | None = 0, **more: Any) -> dict:
     value = {
         "id": run.id,
         "model": run.model_name,
+        "system": run.system,
+        "history": list(run.history),
         "prompt": run.prompt,
         "prompt_ids": trace.prompt_ids,
         "token_ids": trace.token_ids,

@@ -1,5 +1,6 @@
 """A place on the page as an address and back, in node: for arbitrary places and for hostile addresses."""
 
+import json
 import re
 from typing import Any
 
@@ -21,6 +22,7 @@ def kinds() -> dict[str, Any]:
         "max_new_tokens": {"min": 1, "max": MOST_NEW_TOKENS, "whole": True},
         "rule": {"options": list(stage_table()["rules"])},
         "penalty_counts_prompt": FLAG,
+        "system": {"letters": 2000},
     }
     for stage in stage_table()["stages"].values():
         for each in stage:
@@ -34,8 +36,7 @@ OPENING = {
     "model": "chat",
     "prompt": "What should I do today?",
     "settings": {
-        name: True if kind is FLAG else kind["options"][0] if "options" in kind else kind["max"]
-        for name, kind in kinds().items()
+        name: kind["options"][0] if "options" in kind else kind.get("max", "") for name, kind in kinds().items()
     },
     "answer": {},
     "forced": [],
@@ -64,6 +65,8 @@ texts = st.text(max_size=40)
 def value_of(kind: dict[str, Any]) -> st.SearchStrategy:
     if "options" in kind:
         return st.sampled_from(kind["options"])
+    if "letters" in kind:
+        return texts
     if kind["whole"]:
         return st.integers(kind["min"], kind["max"])
     return st.floats(kind["min"], kind["max"]).map(lambda number: number + 0.0)  # -0.0 is 0 in an address
@@ -75,7 +78,9 @@ def places(draw) -> dict[str, Any]:
     chosen = draw(st.sets(st.sampled_from(list(kinds())), max_size=5))
     answer = {name: draw(value_of(kinds()[name])) for name in chosen}
     if draw(st.booleans()):
+        history = draw(st.lists(texts, min_size=1, max_size=2)) * 2
         answer |= {"prompt": draw(texts), "model": draw(st.sampled_from(KNOWN["models"]))}
+        answer |= {"history": json.dumps(history, ensure_ascii=False, separators=(",", ":"))}
     lecture = st.fixed_dictionaries({"name": names, "step": st.integers(1, 999)})
     return {
         "tab": draw(st.lists(names, min_size=1, max_size=3)),
@@ -146,7 +151,8 @@ def test_whatever_stands_in_an_address_only_what_the_page_takes_is_taken(some):
     for found in places_of(some):
         for name, value in found["place"]["settings"].items():
             kind = KNOWN["settings"][name]
-            assert value in kind["options"] if "options" in kind else kind["min"] <= value <= kind["max"]
+            if "letters" not in kind:
+                assert value in kind["options"] if "options" in kind else kind["min"] <= value <= kind["max"]
         assert found["place"].keys() == OPENING.keys()
         assert found["place"]["model"] in KNOWN["models"]
 
@@ -181,6 +187,13 @@ def test_whatever_stands_in_an_address_only_what_the_page_takes_is_taken(some):
         ("set.1=x", "set.1"),
         ("answer.step=1", "answer.step"),
         ("answer.model=other", "answer.model"),
+        ('history=["a", "b"]', "history"),
+        ('answer.history=["a"]', "answer.history"),
+        ('answer.history=["a", 5]', "answer.history"),
+        ("answer.history=[]", "answer.history"),
+        ('answer.history={"length": 2}', "answer.history"),
+        ("answer.history=[", "answer.history"),
+        (f"system={'x' * 2001}", "system"),
         ("__proto__=1", "__proto__"),
         ("constructor=1", "constructor"),
         ("answer.__proto__=1", "answer.__proto__"),

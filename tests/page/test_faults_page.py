@@ -9,7 +9,7 @@ import conftest
 import gradio as gr
 import pytest
 from conftest import drawn, more_settings, set_new_tokens, slide
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, expect
 from playwright.sync_api import Page as BrowserPage
 
 from playground.page.controls import DEFAULTS
@@ -25,7 +25,11 @@ def generate(page: BrowserPage, prompt: str = "Once upon a time", new_tokens: in
 
 
 def opened(chromium: Browser, page_url: str, **options) -> BrowserPage:
-    page = chromium.new_context(viewport={"width": 1366, "height": 768}, **options).new_page()
+    return loaded(chromium.new_context(viewport={"width": 1366, "height": 768}, **options), page_url)
+
+
+def loaded(window: BrowserContext, page_url: str) -> BrowserPage:
+    page = window.new_page()
     page.goto(page_url)
     page.wait_for_selector(".area-tokens .token")  # the answer that the page opens with
     return page
@@ -41,10 +45,12 @@ def page(chromium: Browser, page_url: str) -> Iterator[BrowserPage]:
 
 
 @pytest.fixture
-def fresh(chromium: Browser, page_url: str) -> Iterator[BrowserPage]:
-    page = opened(chromium, page_url)
+def fresh(window: BrowserContext, page_url: str) -> Iterator[BrowserPage]:
+    page = loaded(window, page_url)
+    page.set_viewport_size({"width": 1366, "height": 768})
     yield page
-    page.context.close()
+    page.evaluate("localStorage.clear()")  # the window is also that of other tests
+    page.close()
 
 
 def colour(locator: Locator, of: str = "background-color") -> str:

@@ -15,7 +15,7 @@ from playground.words import say
 
 ODD = [None, {}, [{}], [[1]], math.inf, 10**400, 2**200, "\ud800", 1.5, True, -1]
 # In the components of these names; others keep the value they are built with.
-TYPED = {"prompt": "Hi", "controls": {"max_new_tokens": 1, "temperature": 0}}
+TYPED = {"prompt": "Hi", "controls": {"max_new_tokens": 1, "temperature": 0, "system": ""}}
 QUESTIONS = {  # of the panels that ask
     "thirty_answers/asking": {"model": "minimind-chat", "prompt": " ", "params": {"temperature": 0}},
     "thirty_answers/curve": {"model": "minimind-chat", "prompt": " ", "params": {}, "knob": "top_k", "second": ""},
@@ -23,6 +23,7 @@ QUESTIONS = {  # of the panels that ask
     "thirty_answers/among": {"model": "minimind-chat", "prompt": " "},
     "one_answer/live": {"run": "", "shared": 0, "forced_id": 1, "params": {}, "only_next": True, "replace": False},
     "one_answer/questions": {"key": "Q3"},
+    "one_answer/turns": {"model": "minimind-chat", "prompt": "Hi", "history": ["Hi", "Hello"], "run": ""},
     "inside_the_cache/source": {
         "model": "minimind-chat",
         "prompt_ids": [1, 2],

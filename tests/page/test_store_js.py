@@ -12,9 +12,9 @@ const nextFrame = () => { for (const act of frames.splice(0)) act(); };
 const heard = [];
 const hears = (name, keys) => store.on(keys, (state) => heard.push(name));
 const vocabSize = 3, logits = Float32Array.from([3, 2, 1, 3, 2, 1]);
-const runOf = (more = {}) => ({ id: "a", model: "m", prompt: "p", numSteps: 2, vocabSize, logits, tokenIds: [0, 1],
-  promptIds: [], uniforms: [0.1, 0.9], forced: new Set(), params: { temperature: 0, seed: 4 }, maxNewTokens: 9,
-  ...more });
+const runOf = (more = {}) => ({ id: "a", model: "m", prompt: "p", system: "s", history: [], numSteps: 2, vocabSize,
+  logits, tokenIds: [0, 1], promptIds: [], uniforms: [0.1, 0.9], forced: new Set(),
+  params: { temperature: 0, seed: 4 }, maxNewTokens: 9, ...more });
 """
 
 
@@ -104,6 +104,8 @@ def test_the_recipe_names_what_the_settings_alone_would_not_write():
     assert found["before"] == {
         "model": "m",
         "prompt": "p",
+        "system": "s",
+        "history": [],
         "params": {"temperature": 0, "seed": 4},
         "maxNewTokens": 9,
         "forced": [[1, 1]],

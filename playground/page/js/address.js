@@ -38,7 +38,8 @@
 const NAME = /^[A-Za-z][\w-]*$/;
 const FIGURE = /^[A-Za-z][\w-]*(\.[1-9]\d?)?$/;
 const NUMBER = /^-?\d+(\.\d+)?(e-?\d+)?$/;
-const MOST_LETTERS = 2000; // of a box of an experiment
+export const MOST_LETTERS = 2000; // of a box
+const MOST_HISTORY = 40_000; // letters of a conversation
 const HALF_A_CHARACTER = /\p{Surrogate}/gu; // can't stand in an address
 
 /** The place as text. What is as the page opens is left out; the tab comes last, since a chat program may take a
@@ -111,6 +112,7 @@ function take(place, name, value, known) {
   const [room, rest] = name.startsWith("answer.") ? ["answer", name.slice(7)] : ["", name];
   const texts = room ? place.answer : place;
   if (rest === "prompt") return put(texts, rest, value);
+  if (room && rest === "history") return put(texts, rest, historyOf(value));
   if (rest === "model") return put(texts, rest, known.models.includes(value) ? value : null);
   if (Object.hasOwn(known.settings, rest)) {
     return put(room ? place.answer : place.settings, rest, readAs(value, known.settings[rest]));
@@ -164,6 +166,18 @@ function forcedOf(text, { vocabSize, mostSteps }) {
   return pairs;
 }
 
+/** Questions and answers by turns, as JSON. @param {string} text @returns {string | null} */
+function historyOf(text) {
+  if (text.length > MOST_HISTORY) return null;
+  try {
+    const texts = JSON.parse(text);
+    const isRight = Array.isArray(texts) && texts.length > 0 && texts.length % 2 === 0;
+    return isRight && texts.every((each) => typeof each === "string") ? JSON.stringify(texts) : null;
+  } catch {
+    return null;
+  }
+}
+
 /** @param {string} text @returns {Place["lecture"]} */
 function lectureOf(text) {
   const found = /^([A-Za-z][\w-]*):([1-9]\d{0,2})$/.exec(text);
@@ -173,7 +187,7 @@ function lectureOf(text) {
 /** What an answer is written from.
  * @param {Pick<Place, "model" | "prompt" | "settings" | "answer" | "forced">} place @returns {Record<string, any>} */
 export function wantedAnswer({ model, prompt, settings, answer, forced }) {
-  return { model, prompt, ...settings, ...answer, forced: JSON.stringify(forced) };
+  return { model, prompt, history: "", ...settings, ...answer, forced: JSON.stringify(forced) };
 }
 
 /** @param {Record<string, any>} wanted @param {Record<string, any>} written */

@@ -101,6 +101,7 @@ export function mount(element, api) {
   addNumbers(panel, more);
   for (const each of offered.more) addSlider(panel, more, each);
   addChoices(panel, more);
+  panel.shown.system = () => {}; // the system prompt's box stands beside what the model reads
   panel.start();
   change = panel.change;
   return {

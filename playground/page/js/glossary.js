@@ -6,7 +6,7 @@ import * as words from "./words.js";
 
 // Where terms are looked for. [data-terms] is for whoever wants another element explained.
 const PLACES =
-  ".card-title p, .card-title h2, .card-title h3, .lesson p, .lesson h3, .card-head h2, .control-head label, [data-terms]";
+  ".card-title p, .card-title h2, .card-title h3, .lesson p, .lesson h2, .card-head h2, .control-head label, [data-terms]";
 const HOLDERS = ".card, .lesson, .control"; // in one of these a term is explained once
 
 /** @typedef {{ key: string, name: string, pattern: RegExp }} Term */

@@ -28,7 +28,7 @@ export function load(name) {
 /** @param {string} name @returns {Promise<Lecture>} */
 async function fetchLecture(name) {
   try {
-    const answer = await fetch(new URL(`../../../lectures/${name}.json`, import.meta.url));
+    const answer = await fetch(new URL(`../../../../lectures/${name}.json`, import.meta.url));
     return await answer.json();
   } catch {
     lectures.delete(name); // asked again the next time

@@ -1,7 +1,7 @@
 // The address of the page says where a person is: it follows what is set, and opening one goes there. Everything on the
 // way is done as by hand: boxes are set, Generate is pressed. address.js has the arithmetic.
 
-import { addressOf, differences, isSameAnswer, placeOf, wantedAnswer } from "./address.js";
+import { addressOf, differences, isSameAnswer, MOST_LETTERS, placeOf, wantedAnswer } from "./address.js";
 import { announce } from "./announce.js";
 import { setControls } from "./controls.js";
 import { copyText } from "./copy.js";
@@ -25,6 +25,7 @@ const PAUSE_MS = 400; // browsers refuse an address that changes more often than
 const MODEL_SECONDS = 120; // a whole class may stand in the line
 const OPENING_SECONDS = 4; // until the run that the page opens with is there
 const FORKING_TAB = "sampling";
+const TALKING_TAB = ["sampling", "answer-reading"];
 
 /** Keys of the store that belong to a place, and what they may be. @type {Record<string, import("./address.js").Kind>} */
 const VIEW = {
@@ -45,6 +46,13 @@ const VIEW = {
 
 /** @type {((text: string) => Promise<string[]>) | null} */
 let open = null; // of the mounted page
+/** @type {string[] | null} */
+let offered = null; // where visitors load models: those of now
+
+/** The models that the page has now. @param {string[]} names */
+export function offerModels(names) {
+  offered = names;
+}
 
 /** Goes to the place of an address. Resolves, when it is there, with the names in the address that were refused.
  * @param {string} text  with or without what stands before # @returns {Promise<string[]>} */
@@ -75,7 +83,7 @@ async function begin(api) {
   async function go(text) {
     const trip = ++trips;
     isOnTheWay = true;
-    const { place, refused } = placeOf(text, known);
+    const { place, refused } = placeOf(text, { ...known, models: offered ?? known.models });
     try {
       await travel(api, place, () => trip !== trips);
     } finally {
@@ -91,7 +99,10 @@ async function begin(api) {
   );
   for (const kind of ["pointerdown", "keydown", "input"])
     document.addEventListener(kind, () => (isTouched = true), { capture: true, once: true });
-  store.on(["run", "params", "step", "bar", .../** @type {(keyof State)[]} */ (Object.keys(VIEW))], writer.later);
+  store.on(
+    ["run", "params", "step", "bar", "isPlaying", .../** @type {(keyof State)[]} */ (Object.keys(VIEW))],
+    writer.later,
+  );
   followExperiments(() => openTabs().join("/"), writer.later);
   whenTabChanges(writer.now, writer.push);
   document.addEventListener("presenting", writer.later);
@@ -99,6 +110,7 @@ async function begin(api) {
   window.addEventListener("popstate", () => go(location.hash));
   addCopyButton(writer.now);
   open = go;
+  if (api.props.value?.more) await eventually(() => offered, OPENING_SECONDS);
   if (location.hash.length > 1) await go(location.hash);
 }
 
@@ -112,6 +124,7 @@ function knownOf(state, models) {
     max_new_tokens: { min: 1, max: mostSteps, whole: true },
     rule: { options: ruleNames() },
     penalty_counts_prompt: { options: [true, false] },
+    system: { letters: MOST_LETTERS },
   };
   for (const { field, span, whole } of settingsOf())
     settings[field] = { min: span[0], max: span[1] ?? vocabSize, whole };
@@ -130,22 +143,36 @@ function placeNow(state) {
     model: bar?.model ?? "",
     prompt: bar?.prompt ?? "",
     settings,
-    answer: written ? differences(written, { model: bar?.model, prompt: bar?.prompt, ...settings }) : {},
+    answer: written ? differences(written, { model: bar?.model, prompt: bar?.prompt, history: "", ...settings }) : {},
     forced: recipe?.forced ?? [],
     step: run ? step : null,
-    view: Object.fromEntries(Object.keys(VIEW).map((key) => [key, state[key]])),
+    view: viewNow(state),
     ...experimentsNow(tab.join("/")),
     ...presented(),
   };
 }
 
+/** While the pictures of the cache play, their place is where they end. @param {State} state */
+function viewNow(state) {
+  const view = Object.fromEntries(Object.keys(VIEW).map((key) => [key, state[key]]));
+  return state.isPlaying ? { ...view, cacheStep: null } : view;
+}
+
 function settingNames() {
-  return [...settingsOf().map(({ field }) => field), "seed", "max_new_tokens", "rule", "penalty_counts_prompt"];
+  return [
+    ...settingsOf().map(({ field }) => field),
+    "seed",
+    "max_new_tokens",
+    "rule",
+    "penalty_counts_prompt",
+    "system",
+  ];
 }
 
 /** @param {import("./types.js").Recipe} recipe @returns {Record<string, any>} */
-function answerOf({ model, prompt, params, maxNewTokens }) {
-  return { model, prompt, ...params, max_new_tokens: maxNewTokens };
+function answerOf({ model, prompt, system, history, params, maxNewTokens }) {
+  const talk = { system, history: history.length ? JSON.stringify(history) : "" };
+  return { model, prompt, ...talk, ...params, max_new_tokens: maxNewTokens };
 }
 
 /** From where a person is to a place. @param {import("./types.js").PanelApi} api @param {Place} place @param {() => boolean} isOver */
@@ -177,7 +204,10 @@ async function writeAnswer(api, place, isOver) {
   await setBar(api, { ...place, ...place.answer });
   setControls({ ...place.settings, ...place.answer });
   const asked = /** @type {Window & { jobNumber?: number }} */ (window).jobNumber ?? 0;
-  /** @type {HTMLElement | null} */ (document.querySelector("#generate"))?.click();
+  /** @type {HTMLElement | null} */
+  const generate = document.querySelector("#generate");
+  if (place.answer.history) await askTurn(store, place);
+  else generate?.click();
   const isAnswered = () => {
     const { job, run: made } = store.get();
     if (isOver()) return true;
@@ -186,6 +216,17 @@ async function writeAnswer(api, place, isOver) {
   };
   await eventually(isAnswered, MODEL_SECONDS);
   if (place.forced.length) await forceTokens(store, place, isOver);
+}
+
+/** The tab where a conversation goes on has to be open once. @param {import("./types.js").Store} store @param {Place} place */
+async function askTurn(store, place) {
+  const { model = place.model, prompt = place.prompt, history } = place.answer;
+  if (!store.get().ask) {
+    await openTab(TALKING_TAB);
+    await eventually(() => store.get().ask);
+    await openTab(place.tab);
+  }
+  store.get().ask?.(model, JSON.parse(history), prompt, null);
 }
 
 /** The tab where a token is forced has to be open once. @param {import("./types.js").Store} store @param {Place} place

@@ -10,10 +10,10 @@ import { reread } from "./reread.js";
  */
 export function recipeOf(run) {
   if (!run?.logits) return null;
-  const { model, prompt, params, maxNewTokens } = run;
+  const { model, prompt, system, history, params, maxNewTokens } = run;
   const { chosenIds } = reread(run, params);
   /** @type {[number, number][]} */
   const tokens = run.tokenIds.map((id, step) => [step, id]);
   const forced = tokens.filter(([step, id]) => run.forced.has(step) || chosenIds[step] !== id);
-  return { model, prompt, params, maxNewTokens, forced };
+  return { model, prompt, system, history, params, maxNewTokens, forced };
 }

@@ -39,6 +39,9 @@
  * @property {string} id
  * @property {string} model
  * @property {string} prompt
+ * @property {string} system  the system prompt; "": none
+ * @property {string[]} history  questions and answers by turns, before the prompt
+ * @property {number | null} held  tokens in the cache that the answer began with; null: there was none
  * @property {number[]} promptIds
  * @property {number} promptLength
  * @property {string[]} promptLabels
@@ -121,6 +124,8 @@
  * @typedef {object} Recipe
  * @property {string} model
  * @property {string} prompt
+ * @property {string} system
+ * @property {string[]} history
  * @property {Params} params
  * @property {number} maxNewTokens
  * @property {[step: number, tokenId: number][]} forced
@@ -184,6 +189,22 @@
  */
 
 /**
+ * Two models on one prompt, from pair_value in tabs/two_models/pair_values.py.
+ * @typedef {object} Pair
+ * @property {string} prompt
+ * @property {[import("./words.js").Told, import("./words.js").Told]} titles
+ * @property {Run} left  with its answer
+ * @property {Run} reading  the right model over the left answer
+ * @property {[string[], string[]]} answers  labels of the tokens that each wrote
+ * @property {[number, number, number, number][]} columns  tokens of the left answer, from and up to; of the right one
+ * @property {number | null} different  the first column that says something else
+ * @property {number} equal  tokens before it
+ * @property {(number | null)[]} places  for each step of `left` that of `reading` after the same text
+ * @property {(number | null)[] | null} kl  bits at each step, null where it is infinite; null: the tokens are others
+ * @property {[number | null, number | null] | null} bits_per_byte  of the left answer's text
+ */
+
+/**
  * What the model was asked to answer many times, or what was sampled as such a request says.
  * @typedef {{ model: string, prompt: string, params: Record<string, any> }} AnswersRequest
  */
@@ -209,6 +230,7 @@
  * @property {Params | null} params  the sliders
  * @property {number} step  the step looked at
  * @property {number | null} cacheStep  the step that the pictures of the cache stand at; null: the last
+ * @property {boolean} isPlaying  whether cacheStep is on its way to the last step by itself
  * @property {number | null} num_tokens  that a cache is measured with; null: as many as the answer's cache holds
  * @property {string} reason  why caching is safe: the one that is taken away, see keeping_values.py
  * @property {number | null} hover  the token id under the pointer
@@ -227,12 +249,16 @@
  * @property {number[] | null} answerRows  those of the thirty that are pointed at
  * @property {Comparison | null} race  the two runs that cache_on_off/race.js shows, from their first token on
  * @property {Comparison | null} comparison  the newest that came to its end, in whichever tab
+ * @property {Pair | null} pair  two models on one prompt, as tabs/two_models/compare.js shows them
+ * @property {number} pairStep  of the left one's answer
  * @property {boolean} live  whether the answer is written again when the sliders change it
  * @property {Run[]} branches  an answer as it was, then what it became with other tokens
  * @property {{ run: Run, params: Params } | null} pinned  an answer that is held beside the present one, and its sliders
  * @property {string | null} question  whose card is open
  * @property {Hand} hand  what was typed by hand
  * @property {((step: number, tokenId: number) => void) | null} fork  goes on from a step with another token
+ * @property {string} next  the question that is being written for a conversation
+ * @property {((model: string, history: string[], prompt: string, run: string | null) => void) | null} ask  the next of a conversation
  * @property {import("./jobs.js").Job | null} job  how Generate's work stands
  * @property {Reread | null} reread  worked out from run and params
  * @property {Recipe | null} recipe  worked out from run

@@ -31,7 +31,7 @@ let texts = {};
 const messages = new Map();
 
 /** Fetches the catalogue; until then nothing can be said. @param {URL} url */
-export async function load(url = new URL("../../../words/en.json", import.meta.url)) {
+export async function load(url = new URL("../../words/en.json", import.meta.url)) {
   const answer = await fetch(url);
   if (!answer.ok) throw new Error(`${url}: ${answer.status}`);
   use(await answer.json());

@@ -95,6 +95,7 @@ function playerOf(store, isSeen, draw) {
 
   function stop() {
     playing = 0;
+    store.set({ isPlaying: false });
     draw();
   }
 
@@ -107,8 +108,9 @@ function playerOf(store, isSeen, draw) {
       if (playing !== number) return;
       const last = lastStep(store.get());
       const step = playedTo(performance.now() - begun, from, last);
-      store.set({ cacheStep: step < last && isSeen() ? step : null });
-      if (step < last && isSeen()) requestAnimationFrame(frame);
+      const isOn = step < last && isSeen();
+      store.set({ cacheStep: isOn ? step : null, isPlaying: isOn });
+      if (isOn) requestAnimationFrame(frame);
       else stop();
     }
     frame();

@@ -4,7 +4,6 @@ Every kind reads the same text, the answer that the cache with everything wrote,
 that it writes an answer of its own. Shapes: N steps, L layers, V vocabulary.
 """
 
-import math
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -13,10 +12,12 @@ from statistics import median
 import torch
 from torch import Tensor
 
+from playground.engine.cache_kinds import LayerCache
 from playground.engine.generation import generate
 from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.engine.quantized_cache import QuantizedLayerCache
+from playground.engine.sampling import kl_bits
 from playground.models.text import LoadedModel
 from playground.tabs.kinds_of_cache.contenders import Contender, cache_of, contenders, whole_pass
 
@@ -29,7 +30,7 @@ class Followed:
     """One kind, step by step along the common answer. Step n comes after n of its tokens."""
 
     contender: Contender
-    held: list[list[list[int]]]  # (N, L, any) positions
+    held: list[list[list[int]]]  # (N, L, any) positions, or (N, L * KV, any) where each head holds its own
     rounded: list[int]  # (N,) of these, how many from the first on are stored as whole numbers of few bits
     num_bytes: list[int]  # (N,) of all layers
     copied_bytes: list[int]  # (N,) that had to move in the pass before the step
@@ -85,7 +86,7 @@ def _follow(
         moved, start = _copied(cache), time.perf_counter()
         logits.append(whole_pass(model, cache, ids)[-1])
         seconds.append(time.perf_counter() - start)
-        held.append([sorted(layer.positions.tolist()) for layer in cache.layers])
+        held.append([row for layer in cache.layers for row in _lines(layer)])
         rounded.append(_num_rounded(cache))
         num_bytes.append(cache.num_bytes)
         copied.append(_copied(cache) - moved)
@@ -107,6 +108,11 @@ def _answer(loaded: LoadedModel, prompt_ids: list[int], cache: KVCache, done: in
     return answer_ids
 
 
+def _lines(layer: LayerCache) -> list[list[int]]:
+    """The positions that it holds, or those of each head."""
+    return layer.positions.view(-1, layer.num_stored).sort(-1).values.tolist()
+
+
 def _copied(cache: KVCache) -> int:
     return sum(layer.copied_bytes for layer in cache.layers)
 
@@ -114,10 +120,3 @@ def _copied(cache: KVCache) -> int:
 def _num_rounded(cache: KVCache) -> int:
     first = cache.layers[0]
     return first.num_quantized if isinstance(first, QuantizedLayerCache) else 0
-
-
-def kl_bits(right: Tensor, own: Tensor) -> list[float]:
-    """(N,) how many bits more a token costs, on average, when it comes from `right` and is coded with `own`, logits
-    (N, V)."""
-    log_right, log_own = right.double().log_softmax(-1), own.double().log_softmax(-1)
-    return ((log_right.exp() * (log_right - log_own)).sum(-1) / math.log(2)).clamp(min=0).tolist()

@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel
+from torch import Tensor
 
+from playground.engine.model import Transformer
+from playground.models.loading import embedded_names
 from playground.models.text import LoadedModel
 from playground.page.line import Work, in_steps
 from playground.page.panel import figure_json
@@ -144,30 +147,42 @@ def _share_row(name: str, right: list[bool]) -> dict:
     }
 
 
-def along_a_text(models: Mapping[str, LoadedModel], budget: int, model_name: str) -> Work:
+def readers(models: Mapping[str, LoadedModel]) -> list[str]:
+    """The models that the long text can be read with: the small one first, then those that are not of this project."""
+    own = [name for name, loaded in models.items() if isinstance(loaded.model, Transformer)]
+    small = STORYTELLER if STORYTELLER in own else next(iter(models))
+    return [small, *(name for name in own if name not in {*embedded_names(), small})]
+
+
+def along_a_text(models: Mapping[str, LoadedModel], budget: int, reader: str) -> Work:
     """For plot.js: perplexity along a long text, and a row of numbers for each kind."""
     tokens = whole("budget", budget, BUDGETS[0], BUDGETS[1])
-    loaded = _first_of(models, STORYTELLER, model_name)
+    loaded = own_model_of(models, reader)
     ids = text_ids(loaded, stories())
     of = len(ids) * len(contenders(loaded.model, len(ids), tokens))
-    done = surprise_by_kind(loaded, ids, tokens)
-    found = yield from in_steps(done, of=of)
-    trained = min(loaded.trained_length, len(ids) - 1)
+    found = yield from in_steps(surprise_by_kind(loaded, ids, tokens), of=of)
+    trained = loaded.trained_length if loaded.trained_length < len(ids) else None
     curves = {name: smoothed(nats, STRETCH) for name, nats in found.items()}
-    yield (
-        figure_json(perplexity_figure(curves, trained)),
-        {
-            "columns": [told(f"kinds_of_cache.long.{name}") for name in ("kind", "inside", "beyond")],
-            "rows": [
-                [
-                    told(f"kinds_of_cache.short.{name}"),
-                    told("kinds_of_cache.number.perplexity", value=perplexity(nats[: trained - 1])),
-                    told("kinds_of_cache.number.perplexity", value=perplexity(nats[trained - 1 :])),
-                ]
-                for name, nats in found.items()
-            ],
-            "note": told(
-                "kinds_of_cache.long.note", model=loaded.name, tokens=len(ids), trained=trained, budget=tokens
-            ),
-        },
-    )
+    yield figure_json(perplexity_figure(curves, trained)), perplexity_table(loaded.name, found, trained, tokens)
+
+
+def perplexity_table(model: str, found: Mapping[str, Tensor], trained: int | None, budget: int) -> dict:
+    """For table.js. trained: tokens of the text that are within the model's training; None: all of them."""
+    facts = {"model": model, "tokens": len(next(iter(found.values()))) + 1, "budget": budget}
+    note = "note_all" if trained is None else "note"
+    return {
+        "columns": [told(f"kinds_of_cache.long.{name}") for name in ("kind", "inside", "beyond")],
+        "rows": [
+            [
+                told(f"kinds_of_cache.short.{name}"),
+                _perplexity(nats if trained is None else nats[: trained - 1]),
+                "–" if trained is None else _perplexity(nats[trained - 1 :]),
+            ]
+            for name, nats in found.items()
+        ],
+        "note": told(f"kinds_of_cache.long.{note}", **facts, **({} if trained is None else {"trained": trained})),
+    }
+
+
+def _perplexity(nats: Tensor) -> dict:
+    return told("kinds_of_cache.number.perplexity", value=perplexity(nats))

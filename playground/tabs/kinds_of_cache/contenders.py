@@ -39,8 +39,8 @@ def contenders(model: Transformer, num_tokens: int, budget: int) -> list[Contend
     room = budget * bytes_per_token(model)
     bits = next((bits for bits in BITS if _quantized_bytes(model, num_tokens, bits) <= room), 2)
     first = min(FIRST_TOKENS, budget - 1)
-    # A token of heavy hitters has one number more: what it has been read.
-    heavy = room // (bytes_per_token(model) + 4)
+    # A token of heavy hitters has one number more in each head: what it has been read.
+    heavy = room // (bytes_per_token(model) + 4 * model.config.num_kv_heads)
     rotary = model.cos, model.signed_sin
     quantized = {"bits": bits, "block": BLOCK}
     sinks = {"first": first, "last": budget - first}

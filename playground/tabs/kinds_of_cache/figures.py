@@ -17,8 +17,8 @@ LINES = {
 }
 
 
-def perplexity_figure(curves: dict[str, list[tuple[int, float]]], trained: int) -> go.Figure:
-    """Perplexity of each stretch of the text, by kind; `trained`: up to where the model was trained."""
+def perplexity_figure(curves: dict[str, list[tuple[int, float]]], trained: int | None) -> go.Figure:
+    """Perplexity of each stretch of the text, by kind; `trained`: where the model's training ends, if it does here."""
     figure = go.Figure()
     for name, points in curves.items():
         colour, dash = LINES[name]
@@ -30,11 +30,12 @@ def perplexity_figure(curves: dict[str, list[tuple[int, float]]], trained: int) 
             line={"width": 3, "color": colour, "dash": dash},
             hovertemplate="%{y:.2f}",
         )
-    figure.add_vline(x=trained, line={"color": "var(--muted)", "dash": "dash", "width": 2})
-    figure.add_annotation(
-        x=trained, y=1, yref="paper", xanchor="right", yanchor="top", showarrow=False, xshift=-8,
-        text=say("kinds_of_cache.long.trained", tokens=trained), font={"size": 18, "color": "var(--muted)"},
-    )  # fmt: skip
+    if trained is not None:
+        figure.add_vline(x=trained, line={"color": "var(--muted)", "dash": "dash", "width": 2})
+        figure.add_annotation(
+            x=trained, y=1, yref="paper", xanchor="right", yanchor="top", showarrow=False, xshift=-8,
+            text=say("kinds_of_cache.long.trained", tokens=trained), font={"size": 18, "color": "var(--muted)"},
+        )  # fmt: skip
     axis = {"type": "log", "dtick": 1, "tickvals": [1, 2, 5, 10, 20, 50, 100]}
     return figure.update_layout(
         layout(

@@ -1,14 +1,16 @@
-// Which positions a cache holds, a line for each layer, and how many bits its choices are off, a bar for each step.
+// Which positions a cache holds, a line for each layer, or for each head where heads differ, and how many bits its
+// choices are off, a bar for each step.
 
 import { pool, set, svg } from "../../page/js/svg.js";
 
-const LINE = 11; // pixels of a layer, with the gap below it
+const LINE = { least: 2, most: 11 }; // pixels of a layer, with the gap below it
+const LINES = 132; // pixels for all of them, where that is enough
 const MARK = 8; // of the marks above
 const BITS = 34; // of the tallest bar
 
 /**
  * @typedef {object} Held
- * @property {[number, number][][]} layers  runs of positions: first, how many
+ * @property {[number, number][][]} layers  or heads: runs of positions: first, how many
  * @property {number} rounded  how many from the first on are stored in few bits
  * @property {number[]} places  to be marked
  * @property {number} seen  tokens of the text so far
@@ -29,13 +31,14 @@ export function pieces(runs, rounded) {
 
 /** @param {Element} holder @param {Held} held @param {string} name */
 export function drawStrip(holder, { layers, rounded, places, seen, total }, name) {
-  const height = MARK + layers.length * LINE;
+  const each = Math.max(LINE.least, Math.min(LINE.most, Math.floor(LINES / layers.length)));
+  const height = MARK + layers.length * each;
   const [picture] = pool(holder, 1, () => svg("svg.kinds-strip", { preserveAspectRatio: "none", role: "img" }));
   set(picture, { viewBox: `0 0 ${total} ${height}`, "aria-label": name, height });
   const boxes = [
     ...places.map((x) => ({ kind: "mark", x, width: 1, y: 0, height: MARK - 2 })),
     ...layers.flatMap((runs, layer) => {
-      const line = { y: MARK + layer * LINE, height: LINE - 3 };
+      const line = { y: MARK + layer * each, height: each > 6 ? each - 3 : each - 1 };
       const stored = pieces(runs, rounded).map(({ start, count, isRounded }) => ({
         kind: isRounded ? "rounded" : "held",
         x: start,

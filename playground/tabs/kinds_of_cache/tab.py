@@ -6,6 +6,7 @@ from functools import partial
 import gradio as gr
 
 from playground.page.bar import Page
+from playground.page.jobs import QUIET
 from playground.page.lesson import Section, read_lesson
 from playground.page.lesson_card import lesson_card
 from playground.page.line import Work
@@ -17,6 +18,7 @@ from playground.tabs.kinds_of_cache.comparison_values import (
     all_stories,
     along_a_text,
     compared,
+    readers,
 )
 from playground.tabs.kinds_of_cache.stories import stories
 from playground.tabs.kinds_of_cache.update_values import loop_text, theirs_value, update_calls
@@ -76,15 +78,19 @@ def _stories_part(page: Page, lessons: dict[str, Section]) -> None:
             start, stop = _buttons("stories")
         status = panel("job_status", elem_id="kinds-stories-status")
         bars = panel("bars", elem_id="kinds-stories-bars")
-    _measure(page, "stories", start, stop, all_stories, budget, status, [bars])
+    _measure(page, "stories", [start.click], stop, all_stories, [budget, page.model_name], status, [bars])
 
 
 def _long_part(page: Page, lessons: dict[str, Section]) -> None:
+    small, *real = readers(page.models)
     with gr.Column(elem_classes="card"):
         gr.Markdown(f"## {say('kinds_of_cache.long.title')}", elem_classes="card-title")
         gr.Markdown(say("kinds_of_cache.long.text"), elem_classes="card-words")
         with gr.Row(elem_classes="kinds-choices"):
             budget = _budget_choice("kinds-long-budget")
+            label = say("kinds_of_cache.long.reader")
+            offered = {"visible": bool(real), "elem_id": "kinds-long-reader"}
+            reader = gr.Radio([small, *real], value=small, label=label, **offered)
             start, stop = _buttons("long")
         status = panel("job_status", elem_id="kinds-long-status")
         with gr.Row(elem_classes="kinds-two"):
@@ -92,7 +98,11 @@ def _long_part(page: Page, lessons: dict[str, Section]) -> None:
             table = panel("table", elem_id="kinds-long-table")
     with gr.Row(elem_classes="lessons"):
         lesson_card("sinks", lessons["sinks"])
-    _measure(page, "long", start, stop, along_a_text, budget, status, [curve, table])
+        button = lesson_card("sinks_real", lessons["sinks_real"])
+    button.visible = bool(real)
+    chosen = button.click(lambda: real[0], None, reader, queue=False, **QUIET)
+    begins = [start.click, chosen.success]
+    _measure(page, "long", begins, stop, along_a_text, [budget, reader], status, [curve, table])
 
 
 def _update_part(page: Page, lessons: dict[str, Section]) -> None:
@@ -149,12 +159,13 @@ def _buttons(name: str) -> tuple[gr.Button, gr.Button]:
     return start, stop
 
 
-def _measure(page, name, start, stop, measure, budget, status, outputs) -> None:
-    """A measurement of a budget whose values come together at the end."""
+def _measure(page, name, begins, stop, measure, inputs, status, outputs) -> None:
+    """A measurement of a budget on a model, whose values come together at the end."""
 
     def work(tokens: str, model_name: str):
         for made in measure(page.models, int(tokens) if tokens.isdecimal() else 0, model_name):
             yield made if not isinstance(made, dict | tuple) else (None, *(made if isinstance(made, tuple) else [made]))
 
-    page.jobs.on(start.click, work, [budget, page.model_name], [status, *outputs], name=f"kinds-{name}", long=True)
+    for event in begins:
+        page.jobs.on(event, work, inputs, [status, *outputs], name=f"kinds-{name}", long=True)
     page.jobs.stop(stop, f"kinds-{name}")

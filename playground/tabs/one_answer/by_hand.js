@@ -38,7 +38,18 @@ export function handRun({ kind, tokens, uniform }, params) {
   const values = tokens.map(([, value]) => value);
   const vocabulary = tokens.map(([name]) => name);
   const run = {
-    ...{ id: "by hand", model: "", prompt: "", promptIds: [], promptLength: 0, promptLabels: [], stopReason: "" },
+    ...{
+      id: "by hand",
+      model: "",
+      prompt: "",
+      system: "",
+      history: [],
+      held: null,
+      promptIds: [],
+      promptLength: 0,
+      promptLabels: [],
+      stopReason: "",
+    },
     ...{ numFed: [1], cacheBytes: [[0]], seconds: [], params, maxNewTokens: 1, forced: new Set(), trainedLength: 1 },
     ...{ vocabulary, tokenBytes: vocabulary.map(() => ""), vocabSize: tokens.length, numSteps: 1 },
     uniforms: [uniform],

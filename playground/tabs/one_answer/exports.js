@@ -97,9 +97,10 @@ async function openFile(api, file) {
   const reply = await server.reopen(await file.text());
   if (reply.problem) return reply.problem;
   const most = store.get().params?.most_new_tokens;
-  setControls({ ...reply.params, max_new_tokens: Math.min(reply.max_new_tokens, most) });
+  const { system } = reply;
+  setControls({ ...reply.params, system, max_new_tokens: Math.min(reply.max_new_tokens, most) });
   show(store, openRun(reply));
-  api.setValue({ model: reply.model, prompt: reply.prompt });
+  api.setValue({ model: reply.on_page ? reply.model : null, prompt: reply.prompt });
   api.trigger("opened"); // the bar takes model and prompt over
   const key = reply.on_page ? "opened" : "opened_elsewhere";
   return words.say(`one_answer.exports.${key}`, { steps: reply.token_ids.length, model: reply.model });

@@ -1,6 +1,5 @@
 """One answer, token by token: what each stage leaves, how sure the model was, and what else it could have said."""
 
-import json
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -25,6 +24,8 @@ from playground.page.runs import Run, RunStore, payload
 from playground.page.spreadsheet import csv_text
 from playground.tabs.one_answer.fork import go_on
 from playground.tabs.one_answer.questions import FINDINGS, answer_question
+from playground.tabs.one_answer.reading import reading_of
+from playground.tabs.one_answer.turns import ask_on
 from playground.words import say
 
 
@@ -32,11 +33,13 @@ def sampling_tab(page: Page) -> None:
     with gr.Tab(say("one_answer.tab"), id="sampling"), gr.Tabs(elem_id="answer-parts", overflow_behavior="wrap"):
         with gr.Tab(say("one_answer.part.stages"), id="answer-stages"), gr.Row(elem_classes="answer-tab"):
             lessons, live, branches = _stages_part(page)
-        with gr.Tab(say("one_answer.part.sampler"), id="answer-sampler"):
+        with gr.Tab(say("one_answer.part.sampler"), id="answer-sampler"), gr.Column(elem_classes="card"):
+            sampler = panel("one_answer/sampler", events=["asked"], elem_id="sampler")
+        with gr.Tab(say("one_answer.part.reading"), id="answer-reading"):
             with gr.Column(elem_classes="card"):
-                sampler = panel("one_answer/sampler", events=["asked"], elem_id="sampler")
+                panel("one_answer/reading", server_functions=[reading_of(page.models)], elem_id="reading")
             with gr.Column(elem_classes="card"):
-                panel("one_answer/reading", elem_id="reading")
+                turns = panel("one_answer/turns", events=["asked"], elem_id="turns")
         with gr.Tab(say("one_answer.part.by_hand"), id="answer-by-hand"), gr.Column(elem_classes="card"):
             panel("one_answer/by_hand", elem_id="by-hand")
 
@@ -44,6 +47,9 @@ def sampling_tab(page: Page) -> None:
     for asking, name in ((live, "live"), (branches, "fork"), (sampler, "sampler")):
         page.jobs.on(asking.asked, go_on_from, asking, asking, name=name, asks=True, trigger_mode="multiple")
     outputs = [lessons, page.model_name, page.prompt, page.controls, page.run]
+    go_on_asking = partial(ask_on, page.recorder)
+    boxes, how = [turns, page.controls], {"joins": True, "asks": True, "trigger_mode": "multiple"}
+    page.jobs.on(turns.asked, go_on_asking, boxes, page.run, name="turn", **how)
     ask = partial(answer_question, page.models, page.runs)
     page.jobs.on(lessons.asked, ask, lessons, outputs, name="question", asks=True, trigger_mode="multiple")
 
@@ -70,9 +76,8 @@ def _stages_part(page: Page) -> tuple[gr.HTML, gr.HTML, gr.HTML]:
                 branches = panel("one_answer/fork", events=["asked"], elem_id="branches")
                 panel("one_answer/whole_answer")
 
-    known = json.dumps(list(page.models))
     bar = [page.model_name, page.prompt]
-    chosen = f"(given, model) => [{known}.includes(given.model) ? given.model : model, given.prompt]"
+    chosen = "(given, model) => [given.model ?? model, given.prompt]"
     exports.opened(None, [exports, page.model_name], bar, js=chosen)
     lessons.closed(None, [lessons, page.model_name], bar, js=chosen)
     return lessons, live, branches
@@ -109,7 +114,8 @@ def branch(models: Mapping[str, LoadedModel], runs: RunStore, question: Any, *, 
         new = yield from go_on(loaded.model, *wanted, only_next=asked.only_next)
     except (TypeError, ValueError) as error:
         raise RequestError(say("one_answer.branch.problem", reason=str(error))) from None
-    made = Run.of(loaded, run.prompt, new.trace, params, run.max_new_tokens, cache=new.cache)
+    kept = {"cache": new.cache, "system": run.system, "history": run.history}
+    made = Run.of(loaded, run.prompt, new.trace, params, run.max_new_tokens, **kept)
     runs.put(made, visitor, replaces=run.id if asked.replace else None)
     # The logits of a forced step are sent again: among those of a large vocabulary, its new token had none of its own.
     return payload(made, asked.shared, shared=asked.shared, num_reused=new.num_reused, num_computed=new.num_fed)
@@ -128,10 +134,16 @@ def conditions_of(run: Run, params: SamplingParams) -> str:
         say("page.conditions.setting", name=say(f"page.controls.label.{name}"), value=value)
         for name, value in ({"temperature": params.temperature} | params.not_off()).items()
     ]
+    if run.system:
+        settings.insert(0, say("page.conditions.system", system=_shortened(run.system)))
     settings.append(say("page.conditions.seed", seed=run.params.seed))
     settings.append(say("page.conditions.rule", rule=params.rule))
-    prompt = run.prompt if len(run.prompt) <= 60 else f"{run.prompt[:59]}…"
+    prompt = _shortened(run.prompt)
     return say("page.conditions.line", model=run.model_name, prompt=prompt, settings=", ".join(settings))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 class Export(BaseModel):

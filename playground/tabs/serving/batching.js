@@ -116,7 +116,7 @@ function build(element) {
     const head = node("figcaption.schedule-head", {}, figure);
     node("h3", {}, head, words.say(`serving.way.${way}`));
     const facts = node("span.note.serving-small-print", {}, head);
-    const picture = svg("svg", { role: "img" }, figure);
+    const picture = svg("svg", {}, figure);
     return { facts, picture, rows: svg("g", {}, picture), columns: svg("g", {}, picture) };
   });
   const legend = node("div.serving-legend", {}, result);
@@ -170,9 +170,8 @@ function drawSchedule({ facts, picture, rows, columns }, way, { width, longest }
   set(picture, { width, height: bottom + EDGE.bottom });
   const told = { steps: way.steps, passes: way.passes, use: way.use, low: way.seconds[0], high: way.seconds[1] };
   say(facts, words.say("serving.schedule.facts", told));
-  set(picture, {
-    "aria-label": words.say("serving.schedule.spoken", { ...told, way: words.say(`serving.way.${way.way}`) }),
-  });
+  const spoken = words.say("serving.schedule.spoken", { ...told, way: words.say(`serving.way.${way.way}`) });
+  set(picture, { role: "img", "aria-label": spoken });
   const lines = pool(rows, way.served.length, () => {
     const line = svg("g");
     for (const kind of ["waiting", "idle", "decode", "prefill"])

@@ -163,7 +163,7 @@ function blockSize(parent, tell) {
 /** @param {Element} element */
 function build(element) {
   const numbers = node("div.key-numbers", {}, element);
-  const picture = svg("svg", { role: "img" }, node("figure.schedule", {}, element));
+  const picture = svg("svg", {}, node("figure.schedule", {}, element));
   const rows = svg("g", {}, picture);
   const columns = svg("g", {}, picture);
   const common = svg("line.prefix-common", {}, picture);
@@ -198,7 +198,12 @@ function drawPrompts(view, given, { prompts, block, width }) {
   const longest = Math.max(...prompts.map((prompt) => Math.ceil(prompt.length / block) * block));
   const x = linearScale([0, longest], [left, width - EDGE.right]);
   const bottom = EDGE.top + ROW * prompts.length;
-  set(view.picture, { width, height: bottom + EDGE.bottom, "aria-label": words.say("serving.prefix.spoken", facts) });
+  set(view.picture, {
+    role: "img",
+    width,
+    height: bottom + EDGE.bottom,
+    "aria-label": words.say("serving.prefix.spoken", facts),
+  });
   const lines = pool(view.rows, prompts.length, () => {
     const line = svg("g");
     svg("text.axis", { "text-anchor": "end" }, line);

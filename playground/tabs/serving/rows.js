@@ -18,7 +18,7 @@ export function keyNumbers(holder, shown) {
 
 /**
  * A line for each row: its label, bars that lie over each other, and words.
- * @typedef {{ label: string, text: string, bars: { kind: "kept" | "ghost" | "room", share: number }[] }} BarRow  share: of the lane
+ * @typedef {{ label: string, text: string, bars: { kind: "kept" | "ghost" | "room" | "chosen", share: number }[] }} BarRow  share: of the lane
  * @param {Element} holder @param {BarRow[]} rows
  */
 export function barRows(holder, rows) {

@@ -1,4 +1,4 @@
-"""Serving: what a server does with KV caches. How many fit, how requests share a batch, and how they share a prompt."""
+"""Serving: what a server does with KV caches: how many fit, how requests share a batch and a prompt; and a real one."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -7,9 +7,10 @@ from typing import Any
 import gradio as gr
 from pydantic import BaseModel
 
+from playground.models.remote import MOST_TOP, RemoteServer
 from playground.models.text import LoadedModel
 from playground.page.bar import Page
-from playground.page.jobs import QUIET
+from playground.page.jobs import QUIET, Jobs
 from playground.page.lesson import Section, read_lesson
 from playground.page.lesson_card import lesson_card
 from playground.page.line import Work
@@ -19,6 +20,7 @@ from playground.tabs.serving.batching_values import SLOTS, WORKLOADS, batched
 from playground.tabs.serving.memory import TABLE, cache_bytes, hugging_face_names, measured_bytes, shape_of
 from playground.tabs.serving.padding_values import PADS, padding_values
 from playground.tabs.serving.prefix_values import ORDERS, prefix_values
+from playground.tabs.serving.remote_values import CAN, FORMS, remote_values
 from playground.words import say, told
 
 MEASURED_TOKENS = 100
@@ -30,9 +32,16 @@ class ModelQuestion(BaseModel):
     model: str
 
 
-def serving_tab(page: Page) -> None:
+def serving_tab(page: Page, server: RemoteServer | None = None) -> None:
+    """server: the one elsewhere that --engine names."""
     lessons = read_lesson("serving")
-    parts = {"memory": _memory_part, "batching": _batching_part, "padding": _padding_part, "prefix": _prefix_part}
+    parts = {
+        "memory": _memory_part,
+        "batching": _batching_part,
+        "padding": _padding_part,
+        "prefix": _prefix_part,
+        "remote": partial(_remote_part, server),
+    }
     with gr.Tab(say("serving.tab"), id="serving"), gr.Tabs(elem_id="serving-parts", overflow_behavior="wrap"):
         for name, part in parts.items():
             with gr.Tab(say(f"serving.{name}.tab"), id=f"serving-{name}"):
@@ -76,7 +85,7 @@ def _padding_part(page: Page, lessons: dict[str, Section]) -> None:
         _title("reserved")
         reserved = panel("serving/reserved", elem_id="serving-reserved", elem_classes=["is-wide"])
     with gr.Row(elem_classes="lessons"):
-        lesson_card("K14", lessons["K14"])
+        _choosing(lesson_card("K14", lessons["K14"]), "padding-pads", "1")
     options = {"name": "padding", "long": True, "asks": True, "trigger_mode": "multiple"}
     page.jobs.on(padding.asked, partial(padding_values, page.models), padding, [padding, reserved], **options)
 
@@ -89,6 +98,23 @@ def _prefix_part(page: Page, lessons: dict[str, Section]) -> None:
         _choosing(lesson_card("K15", lessons["K15"]), "prefix-order", "time")
     options = {"name": "prefix", "long": True, "asks": True, "trigger_mode": "multiple"}
     page.jobs.on(prefix.asked, partial(prefix_values, page.models), prefix, prefix, **options)
+
+
+def _remote_part(server: RemoteServer | None, page: Page, _lessons: dict[str, Section]) -> None:
+    # A line of its own, since it does not run the model here: one request after another goes to the server, so that a
+    # class does not press on it and on its times, and nobody else on the page waits for it.
+    jobs = Jobs()
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say('serving.remote.title')}", elem_classes="card-title")
+        given = {"connected": server is not None, "forms": FORMS}
+        remote = panel("serving/remote", given, events=["asked"], elem_id="serving-remote")
+        stop = gr.Button(say("serving.remote.stop"), elem_id="remote-stop", visible=server is not None, scale=0)
+    with gr.Column(elem_classes="card"):
+        gr.Markdown(f"## {say('serving.remote.can_title')}", elem_classes="card-title")
+        panel("serving/remote_can", {"most": MOST_TOP, "can": CAN}, elem_id="remote-can")
+    options = {"name": "remote", "asks": True, "trigger_mode": "multiple"}
+    jobs.on(remote.asked, partial(remote_values, server), [remote, page.prompt, page.controls], remote, **options)
+    jobs.stop(stop, "remote")
 
 
 def _title(name: str) -> None:

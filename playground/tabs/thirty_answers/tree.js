@@ -117,10 +117,11 @@ function drawNodes(chips, { nodes, total }, { current }, store) {
 
 function makeChip() {
   const chip = svg("g.tree-node", { role: "treeitem" });
-  svg("title", {}, chip);
+  const silent = { "aria-hidden": "true" }; // the chip's own name says all of it
+  svg("title", silent, chip);
   svg("rect.tree-chip", { height: 30, y: -15, rx: 5 }, chip);
-  svg("text.tree-text", { x: 9, y: 6 }, chip);
-  svg("text.tree-end", { y: 6 }, chip);
+  svg("text.tree-text", { x: 9, y: 6, ...silent }, chip);
+  svg("text.tree-end", { y: 6, ...silent }, chip);
   return chip;
 }
 

@@ -328,10 +328,10 @@ def test_three_number_formats_are_compared(browser_page: Page):
 
 @pytest.mark.parametrize(("part", "key"), [("First token", "first"), ("Prompt and answer length", "sweep")])
 def test_a_measurement_tells_how_far_it_is_and_keeps_what_it_has_when_stopped(
-    browser_page: Page, monkeypatch: pytest.MonkeyPatch, part: str, key: str
+    shared_page: Page, monkeypatch: pytest.MonkeyPatch, part: str, key: str
 ):
     """On a busy machine all was measured before the hand was at Stop: here the second length waits for the hand."""
-    page, pressed, begun = browser_page, threading.Event(), []
+    page, pressed, begun = shared_page, threading.Event(), []
 
     def held(loaded, length, num_new):
         begun.append(length)
@@ -407,9 +407,9 @@ def test_a_finished_sweep_stays_while_another_visitor_measures(browser_page: Pag
     ],
 )
 def test_the_clinic_can_be_stopped(
-    browser_page: Page, monkeypatch: pytest.MonkeyPatch, part: str, start: str, stop: str, says: str, words: str
+    shared_page: Page, monkeypatch: pytest.MonkeyPatch, part: str, start: str, stop: str, says: str, words: str
 ):
-    page, made, pressed, real_runs = browser_page, [], threading.Event(), clinic.race_runs
+    page, made, pressed, real_runs = shared_page, [], threading.Event(), clinic.race_runs
 
     def held_runs(*given, **more):
         for tick in real_runs(*given, **more):
@@ -439,14 +439,14 @@ def test_the_clinic_can_be_stopped(
     ],
 )
 def test_logits_that_allow_no_choice_are_explained(
-    browser_page: Page, monkeypatch: pytest.MonkeyPatch, part: str, button: str, says: str
+    shared_page: Page, monkeypatch: pytest.MonkeyPatch, part: str, button: str, says: str
 ):
     """A 16-bit model may overflow; the visitor saw no more than "Error"."""
     forward = Transformer.forward
     monkeypatch.setattr(Transformer, "forward", lambda *given, **more: forward(*given, **more) * float("nan"))
-    open_part(browser_page, part)
-    browser_page.locator(button).click()
-    expect(browser_page.locator(says)).to_contain_text("no token can be chosen")
+    open_part(shared_page, part)
+    shared_page.locator(button).click()
+    expect(shared_page.locator(says)).to_contain_text("no token can be chosen")
 
 
 def test_a_fault_of_the_prompt_is_refused_for_a_single_token(browser_page: Page):

@@ -1,17 +1,27 @@
 """What the tab "Kinds of cache" claims, computed: on the embedded models, and its arithmetic by hand."""
 
 import math
+import os
 
 import numpy as np
 import pytest
 import torch
 from node import in_node
 
+from playground.models.loading import load_model
 from playground.models.text import LoadedModel
 from playground.page.requests import RequestError
 from playground.tabs.kinds_of_cache import long_text, many_stories
 from playground.tabs.kinds_of_cache.comparison import Comparison, compare_kinds, kl_bits
-from playground.tabs.kinds_of_cache.comparison_values import BAR, BUDGETS, compared, comparison_value, runs
+from playground.tabs.kinds_of_cache.comparison_values import (
+    BAR,
+    BUDGETS,
+    compared,
+    comparison_value,
+    perplexity_table,
+    readers,
+    runs,
+)
 from playground.tabs.kinds_of_cache.contenders import (
     FULL,
     HEAVY,
@@ -133,6 +143,32 @@ def test_lesson_sinks_the_papers_shape_is_not_there_and_the_distance_is(base, mo
     assert base.trained_length == 512 and max(inside.values()) < 1.6
     assert beyond[WINDOW] < 1.6 and beyond[STREAMING] < 1.6
     assert beyond[FULL] > 4 and beyond[SINKS] > 2.5
+
+
+def test_a_real_model_that_is_loaded_is_offered_for_the_long_text(chat, base, model):
+    real, other = (
+        LoadedModel("real", model, chat.tokenizer, True, (), 9000),
+        LoadedModel("x", object(), None, True, (), 9),
+    )
+    models = {"real": real, "x": other, "minimind-chat": chat, "minimind-base": base}
+    assert readers(models) == ["minimind-base", "real"] and readers({"minimind-base": base}) == ["minimind-base"]
+    nats = {WINDOW: torch.full((9,), math.log(4)), FULL: torch.tensor([0.0] * 4 + [math.log(2)] * 5)}
+    ends = perplexity_table("m", nats, 5, 56)
+    assert [[say(cell) for cell in row] for row in ends["rows"]] == [
+        ["Window", "4.00", "4.00"], ["Everything", "1.00", "2.00"],
+    ]  # fmt: skip
+    longer = perplexity_table("real", nats, None, 56)
+    assert [row[2] for row in longer["rows"]] == ["–", "–"]
+    assert "trained on longer texts" in say(longer["note"])
+
+
+@pytest.mark.skipif(not os.environ.get("SMOLLM2"), reason="SMOLLM2=1 runs it: it fetches 93 MB")
+def test_lesson_sinks_real_on_a_real_model_a_window_alone_reads_twice_as_badly(monkeypatch):
+    only(monkeypatch, long_text, WINDOW, SINKS, STREAMING)
+    real = load_model("smollm2")
+    found = at_once(surprise_by_kind(real, text_ids(real, stories()), BUDGET))
+    perplexities = {name: perplexity(nats) for name, nats in found.items()}
+    assert perplexities[WINDOW] > 2 * max(perplexities[SINKS], perplexities[STREAMING])
 
 
 def test_perplexity_is_the_number_of_equally_likely_tokens():

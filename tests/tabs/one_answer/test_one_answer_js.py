@@ -306,17 +306,6 @@ def test_what_is_typed_finds_tokens_with_a_space_and_without_the_exact_ones_firs
     assert found == [[[2, 3], [0, 4], [4, 0], [1, 2]], [[2, 3], [0, 4]], [[1, 2], [2, 3]], [], []]
 
 
-def test_the_tokens_of_the_chat_template_are_told_from_those_of_the_prompt(chat, base):
-    read = "return reading.readTokens(given.facts[0], given.facts[1]).map(({ isPrompt }) => isPrompt)"
-    for loaded, prompt in ((chat, "What is a dog? Say\nit"), (base, "Once upon a time")):
-        labels = [loaded.labels[token_id] for token_id in loaded.prompt_ids(prompt)]
-        own = in_tab(read, [labels, prompt], reading="reading")
-        text = "".join(label for label, is_prompt in zip(labels, own, strict=True) if is_prompt)
-        assert text.replace("␣", " ").replace("⏎", "\n") == prompt
-        assert all(own) == (loaded is base)
-    assert in_tab(read, [["<|im_start|>", "<c3>", "<a9>"], "é"], reading="reading") == [False, True, True]
-
-
 # ---- by hand
 
 HAND = """

@@ -8,8 +8,8 @@ from dataclasses import asdict
 
 import pytest
 import torch
-from conftest import drawn, generate, more_settings, set_new_tokens, slide
-from playwright.sync_api import Page, Route, expect
+from conftest import choose_model, drawn, generate, more_settings, new_run, set_new_tokens, slide
+from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from playground.engine.generation import generate as generate_steps
 from playground.engine.kv_cache import KVCache
@@ -22,14 +22,24 @@ from playground.page.controls import DEFAULTS
 TEXT = "#live-answer .answer-text"
 
 
+def with_an_answer(page: Page) -> Page:
+    """The tab with an answer of 24 tokens."""
+    page.get_by_role("tab", name="One answer").click()
+    set_new_tokens(page, 24)
+    page.get_by_label("Prompt", exact=True).fill("Once upon a time")
+    generate(page)
+    return page
+
+
 @pytest.fixture
 def tab(browser_page: Page) -> Page:
-    """The tab with an answer of 24 tokens."""
-    browser_page.get_by_role("tab", name="One answer").click()
-    set_new_tokens(browser_page, 24)
-    browser_page.get_by_label("Prompt", exact=True).fill("Once upon a time")
-    generate(browser_page)
-    return browser_page
+    return with_an_answer(browser_page)
+
+
+@pytest.fixture(scope="module")
+def shared_tab(shared_page: Page) -> Page:
+    """For tests that begin by setting all sliders."""
+    return with_an_answer(shared_page)
 
 
 def settled(page: Page) -> str:
@@ -69,7 +79,8 @@ def stage_names(page: Page) -> list[str]:
     return page.locator(".answer-tab .stage").evaluate_all("stages => stages.map((stage) => stage.dataset.stage)")
 
 
-def test_stages_stand_in_the_order_of_the_rule_and_say_which_cut_last(tab: Page):
+def test_stages_stand_in_the_order_of_the_rule_and_say_which_cut_last(shared_tab: Page):
+    tab = shared_tab
     preset(tab, "transformers default")
     expect(tab.locator("#slider-top_k")).to_have_attribute("aria-valuetext", "50")
     expect(tab.locator(".answer-tab .stage.is-binding")).to_have_attribute("data-stage", "top-k")
@@ -98,17 +109,19 @@ PENALTIES = {"repetition_penalty": 1.3, "presence_penalty": 0.5, "frequency_pena
 
 @pytest.mark.parametrize("width", [390, 1366, 1920])
 @pytest.mark.parametrize("settings", [{}, CROWD, CROWD | PENALTIES], ids=["all off", "crowded", "all on"])
-def test_no_card_of_a_stage_hides_a_part_of_its_words(tab: Page, width: int, settings: dict):
+def test_no_card_of_a_stage_hides_a_part_of_its_words(shared_tab: Page, width: int, settings: dict):
     """With nine cards in a row, "top-n-sigma off" and "> 99.9 % of the mass" lost their ends."""
+    tab = shared_tab
     tab.set_viewport_size({"width": width, "height": 900})
     tab.locator("#live").uncheck()
-    set_controls(tab, asdict(SamplingParams(**settings)))
+    set_controls(tab, asdict(SamplingParams(seed=1, **settings)))
     drawn(tab)
     card = ".answer-tab .stage:not(.is-off)"
     parts = (".stage-head", ".stage-head *", ".stage-count", ".stage-count *", ".stage-why")
     boxes = tab.locator(", ".join([*(f"{card} {part}" for part in parts), ".answer-tab .rule-words"]))
     hidden = "(boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.textContent)"
     assert boxes.evaluate_all(hidden) == []
+    tab.set_viewport_size({"width": 1920, "height": 1080})
 
 
 def recorded_run(tab: Page, base: LoadedModel) -> TextTrace:
@@ -197,8 +210,9 @@ def test_the_table_tells_what_the_new_stages_kept(tab: Page, base: LoadedModel):
 
 
 @pytest.mark.parametrize("seed", [2**60 + 1, 2**53, 10**30])
-def test_a_run_with_a_seed_that_the_browser_would_round_is_refused(tab: Page, tmp_path, seed: int):
+def test_a_run_with_a_seed_that_the_browser_would_round_is_refused(shared_tab: Page, tmp_path, seed: int):
     """Opened and generated again it wrote another text, and did not say so."""
+    tab = shared_tab
     with tab.expect_download() as download:
         tab.get_by_role("button", name="Run (JSON)").click()
     run = json.loads(download.value.path().read_text())
@@ -522,15 +536,88 @@ def test_a_person_samples_token_by_token_and_the_score_is_what_python_says(tab: 
     expect(tab.locator(".area-answer .token.is-forced")).to_have_count(2)
 
 
-def test_what_the_chat_model_reads_is_more_than_what_was_typed(tab: Page, chat: LoadedModel):
-    tab.get_by_label("Model").click()
-    tab.get_by_role("option", name="minimind-chat").click()
-    generate(tab, "What is a dog?")
-    part(tab, "You are the sampler")
-    boxes = tab.locator("#reading .reading-token")
-    expect(boxes).to_have_text([chat.labels[token_id] for token_id in chat.prompt_ids("What is a dog?")])
-    framed = tab.locator("#reading .is-template").count()
-    expect(tab.locator("#reading .note")).to_contain_text(f"The {framed} framed ones are the chat template")
+def test_what_the_model_reads_follows_the_boxes_and_nothing_runs(tab: Page, chat: LoadedModel, base: LoadedModel):
+    run = tab.locator("#run .panel-body").get_attribute("data-complete")
+    part(tab, "What the model reads")
+    reading, boxes = tab.locator("#reading"), tab.locator("#reading [role=option]")
+
+    def reads(loaded: LoadedModel, prompt: str) -> list[str]:
+        expect(boxes).to_have_text([loaded.labels[token_id] for token_id in loaded.prompt_ids(prompt)])
+        return boxes.evaluate_all("boxes => boxes.map((box) => box.dataset.kind)")
+
+    assert set(reads(base, "Once upon a time")) == {"text"}
+    expect(reading).to_contain_text("no template, no roles, no system prompt")
+    choose_model(tab, "minimind-chat")
+    typed = "A dog<|im_end|>"
+    tab.get_by_label("Prompt", exact=True).fill(typed)
+    kinds, ids = reads(chat, typed), chat.prompt_ids(typed)
+    own, framed = kinds.count("user"), len(kinds) - kinds.count("user")
+    expect(reading.locator(".note")).to_contain_text(f"{len(ids)} tokens: {own} are")
+    expect(reading.locator(".note")).to_contain_text(f"the {framed} framed ones")
+    expect(reading.locator(".reading-typed")).to_contain_text("You typed <|im_end|>")
+    expect(reading.locator(".reading-ids p")).to_have_text(", ".join(map(str, ids)))
+    expect(reading.locator(".reading-kinds li")).to_have_count(len(set(kinds)))
+
+    boxes.nth(2).hover()
+    expect(reading.locator("h3")).to_contain_text(f"has id {ids[2]}")
+    boxes.first.focus()
+    tab.keyboard.press("ArrowRight")
+    expect(boxes.nth(1)).to_have_attribute("aria-selected", "true")
+    expect(reading.locator("[data-on]")).to_have_text(re.compile(str(ids[1])))
+    tab.get_by_label("Prompt", exact=True).fill("")
+    expect(reading.locator(".note")).to_contain_text("The prompt is empty")
+    expect(boxes.first).to_be_hidden()
+    assert tab.locator("#run .panel-body").get_attribute("data-complete") == run
+
+
+def test_a_conversation_goes_on_from_the_cache_and_a_link_repeats_it(
+    tab: Page, chat: LoadedModel, window: BrowserContext, page_url: str
+):
+    part(tab, "What the model reads")
+    ask, turns = tab.get_by_label("The next question"), tab.locator("#turns")
+    tab.get_by_label("System prompt").wait_for()
+    expect(tab.get_by_label("System prompt")).to_be_disabled()
+    ask.fill("And then?")
+    ask.press("Enter")
+    expect(turns.locator(".note")).to_contain_text("has no turns")
+    expect(ask).to_have_value("And then?")
+
+    choose_model(tab, "minimind-chat")
+    tab.get_by_label("System prompt").fill("Answer in one sentence.")
+    tab.get_by_label("Prompt", exact=True).fill("What is a dog?")
+    with new_run(tab):
+        tab.locator("#generate").click()
+    ask.fill("And a cat?")
+    boxes = tab.locator("#reading [role=option]")
+
+    params = SamplingParams(top_p=DEFAULTS["top_p"], seed=DEFAULTS["seed"])
+    talk = [{"role": "system", "content": "Answer in one sentence."}, {"role": "user", "content": "What is a dog?"}]
+    first = chat.generate(talk, params, max_new_tokens=24)
+    talk += [{"role": "assistant", "content": first.text}, {"role": "user", "content": "And a cat?"}]
+    ids, held = chat.prompt_ids(talk), len(first.prompt_ids) + len(first) - 1
+    expect(boxes).to_have_text([chat.labels[token_id] for token_id in ids])
+    with new_run(tab):
+        turns.get_by_role("button", name="Ask on").click()
+    answers = [first.text, chat.generate(talk, params, max_new_tokens=24).text]
+    expect(turns.locator(".turns-answer")).to_have_text(answers)
+    expect(turns.locator(".turns-question")).to_have_text(["What is a dog?", "And a cat?"])
+    said = f"Fed {len(ids) - held} new tokens; {held} are in the cache already. A new start would have fed {len(ids)}."
+    expect(turns.locator(".turns-fed")).to_have_text(said)
+    expect(ask).to_have_value("")
+
+    expect(tab).to_have_url(re.compile("system=Answer.*answer.history=.*tab=sampling/answer-reading"))
+    other = window.new_page()
+    other.goto(tab.url)
+    expect(other.locator("#turns .turns-answer")).to_have_text(answers)
+    expect(other.locator("#turns .turns-fed")).to_have_text(
+        f"The cache has gone: all {len(ids)} tokens were fed again."
+    )
+    expect(other.get_by_label("System prompt")).to_have_value("Answer in one sentence.")
+    other.close()
+    with new_run(tab):
+        turns.get_by_role("button", name="Start anew").click()
+    expect(turns.locator(".turns-answer")).to_have_text([first.text])
+    expect(turns.locator(".turns-fed")).to_be_hidden()
 
 
 def test_a_text_that_was_written_again_says_what_each_pass_read(tab: Page):
@@ -570,10 +657,10 @@ def test_by_hand_the_libraries_differ_where_it_can_be_checked_by_eye(tab: Page):
 
 
 def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(tab: Page):
-    for name in ("Stages", "You are the sampler", "By hand"):
+    for name in ("Stages", "You are the sampler", "What the model reads", "By hand"):
         tab.set_viewport_size({"width": 1366, "height": 768})  # on a phone the parts are in a menu
         part(tab, name)
-        expect(tab.locator("#answer-parts .bar-row:visible").first).to_be_visible()
+        expect(tab.locator("#answer-parts :is(.bar-row, .reading-token):visible").first).to_be_visible()
         for width, height in ((1366, 768), (390, None)):
             tab.set_viewport_size({"width": width, "height": height or 844})
             drawn(tab)

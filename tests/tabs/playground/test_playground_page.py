@@ -57,8 +57,8 @@ def test_both_runs_agree_and_the_picture_counts_their_work(browser_page: Page, b
     expect(page.locator(".panel-compare .verdict")).to_have_text("")
 
 
-def test_a_new_answer_is_shown_at_its_most_open_step(browser_page: Page, base: LoadedModel):
-    page = browser_page
+def test_a_new_answer_is_shown_at_its_most_open_step(shared_page: Page, base: LoadedModel):
+    page = shared_page
     generate(page, "She was very")
     trace = base.generate("She was very", sampling_params(DEFAULTS), max_new_tokens=DEFAULTS["max_new_tokens"])
     distributions = trace.reread(trace.params).distributions
@@ -69,8 +69,8 @@ def test_a_new_answer_is_shown_at_its_most_open_step(browser_page: Page, base: L
 
 
 @pytest.mark.parametrize("size", [(1920, 1080), (1366, 768), (1280, 720)])
-def test_the_first_tab_needs_no_scrolling(browser_page: Page, size: tuple[int, int]):
-    page = browser_page
+def test_the_first_tab_needs_no_scrolling(shared_page: Page, size: tuple[int, int]):
+    page = shared_page
     generate(page, "Once upon a time")  # 64 tokens
     page.set_viewport_size({"width": size[0], "height": size[1]})
     drawn(page)
@@ -83,10 +83,11 @@ def test_the_first_tab_needs_no_scrolling(browser_page: Page, size: tuple[int, i
             .map((one) => one.outerHTML.slice(0, 120))"""
     )
     assert not small
+    page.set_viewport_size({"width": 1920, "height": 1080})
 
 
-def test_a_small_picture_opens_the_tab_that_has_the_large_one(browser_page: Page):
-    page = browser_page
+def test_a_small_picture_opens_the_tab_that_has_the_large_one(shared_page: Page):
+    page = shared_page
     for title, tab in (
         ("Tokens that could be sampled", "One answer"),
         ("Different answers", "Thirty answers"),
@@ -98,8 +99,8 @@ def test_a_small_picture_opens_the_tab_that_has_the_large_one(browser_page: Page
         page.get_by_role("tab", name="Playground").click()
 
 
-def test_choosing_a_token_shows_its_step_everywhere(browser_page: Page):
-    page = browser_page
+def test_choosing_a_token_shows_its_step_everywhere(shared_page: Page):
+    page = shared_page
     generate(page, "Once upon a time")
     page.locator(".area-tokens .token").nth(5).click()
     expect(page.locator(".area-distribution .card-head .note")).to_contain_text("token 6 of")
@@ -131,8 +132,8 @@ def test_sliders_at_their_ends(browser_page: Page):
     ("typed", "sentence"),
     [("abc", "Temperature must be a number from 0 to 2"), ("", "Temperature must be"), ("3", "0 to 2")],
 )
-def test_letters_in_a_number_box_are_explained_and_change_nothing(browser_page: Page, typed: str, sentence: str):
-    page = browser_page
+def test_letters_in_a_number_box_are_explained_and_change_nothing(shared_page: Page, typed: str, sentence: str):
+    page = shared_page
     page.get_by_label("Temperature value").fill("0.7")
     page.get_by_label("Temperature value").press("Enter")
     page.get_by_label("Temperature value").fill(typed)
@@ -145,8 +146,8 @@ def test_letters_in_a_number_box_are_explained_and_change_nothing(browser_page: 
 @pytest.mark.parametrize(
     ("prompt", "sentence"), [("  ", "The prompt is empty"), ("word " * 3000, "reads at most 2,047. Shorten it")]
 )
-def test_a_prompt_that_cannot_be_used_gets_one_clear_sentence(browser_page: Page, prompt: str, sentence: str):
-    page = browser_page
+def test_a_prompt_that_cannot_be_used_gets_one_clear_sentence(shared_page: Page, prompt: str, sentence: str):
+    page = shared_page
     page.get_by_label("Prompt", exact=True).fill(prompt)
     page.get_by_role("button", name="Generate").click()
     expect(page.locator("#run .run-words")).to_contain_text(sentence)

@@ -7,6 +7,7 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.model import Transformer
 from playground.models.answers import at_once
 from playground.models.text import LoadedModel
+from playground.page.bar import load_examples
 from playground.tabs.serving.padding import (
     LEFT,
     MASK,
@@ -18,7 +19,7 @@ from playground.tabs.serving.padding import (
     padded_answers,
     reserved_places,
 )
-from playground.tabs.serving.padding_values import padding_values
+from playground.tabs.serving.padding_values import PADS, padding_values
 from playground.tabs.serving.schedule import Served
 
 ROUNDING = 1e-4
@@ -38,6 +39,17 @@ def test_what_the_model_is_told_decides(model: Transformer, num_pads: int):
     for told in (NOTHING, MASK):
         assert by_way[RIGHT, told].first_difference < ROUNDING, "nothing before it reads what stands on the right"
     assert by_way[RIGHT, NOTHING].later_difference > 0.1 and right.later_difference > 0.1
+
+
+def test_lesson_k14_one_pad_token_is_enough(chat: LoadedModel, base: LoadedModel):
+    for loaded in (chat, base):
+        for example in load_examples()[loaded.name][:3]:
+            ids = loaded.prompt_ids(example["prompt"])
+            _, found = at_once(padded_answers(loaded.model, ids, 0, min(PADS), loaded.stop_ids))
+            off = {(each.side, each.told): max(each.first_difference, each.later_difference or 0) for each in found}
+            for side in (LEFT, RIGHT):
+                assert off[side, NOTHING] > 0.1 and off[side, POSITIONS] < ROUNDING
+    assert min(PADS) == 1
 
 
 def test_hidden_padding_leaves_keys_and_values_as_they_are_without_it(model: Transformer):

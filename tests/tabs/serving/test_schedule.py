@@ -1,5 +1,6 @@
 """Static and continuous batching: the same answers, and exactly the steps that a calculation by hand gives."""
 
+import math
 import random
 
 import pytest
@@ -10,6 +11,7 @@ from playground.engine.model import Transformer
 from playground.models.answers import at_once
 from playground.models.text import LoadedModel
 from playground.page.line import Progress
+from playground.tabs.serving import batching_values
 from playground.tabs.serving.batching_values import SLOTS, WORKLOADS, batched, workload
 from playground.tabs.serving.schedule import CONTINUOUS, GREEDY, STATIC, WAYS, Asked, Schedule, serve
 from playground.words import catalogue
@@ -83,7 +85,8 @@ def test_times_add_up_to_the_whole(model: Transformer):
     assert first + (tokens - 1) * (later or 0) == pytest.approx(schedule.seconds)
 
 
-def test_the_page_is_given_counts_first_and_a_range_of_times(chat: LoadedModel):
+def test_the_page_is_given_counts_first_and_a_range_of_times(chat: LoadedModel, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(batching_values, "ENOUGH_SECONDS", math.inf)  # a busy machine repeats too
     asked = {"model": chat.name, "workload": "ends", "slots": 4}
     came, value = [], None
     work = batched({chat.name: chat}, asked)

@@ -3,7 +3,7 @@
 import json
 import re
 
-from conftest import drawn, small_texts
+from conftest import choose_model, drawn, small_texts
 from playwright.sync_api import Page, expect
 
 from playground.words import say
@@ -83,8 +83,7 @@ def test_both_ways_of_batching_are_drawn_and_equal_lengths_gain_nothing(browser_
 
 def test_padding_is_told_or_not_and_follows_the_prompt(browser_page: Page):
     page = browser_page
-    page.get_by_label("Model", exact=True).click()
-    page.get_by_role("option", name="minimind-chat").click()
+    choose_model(page, "minimind-chat")
     page.get_by_label("Prompt", exact=True).fill("What is the capital of France?")
     open_part(page, "padding")
     boxes = page.locator(".padding-box")
@@ -94,6 +93,10 @@ def test_padding_is_told_or_not_and_follows_the_prompt(browser_page: Page):
         expect(boxes.nth(place)).to_have_attribute("data-verdict", re.compile(verdict))
     expect(page.locator("#serving-reserved .serving-row")).to_have_count(4)
     assert_fits_two_screens(page)
+    page.locator("#lesson-K14").click()
+    expect(page.locator("#padding-pads")).to_have_value("1")
+    for place, verdict in enumerate(verdicts):
+        expect(boxes.nth(place)).to_have_attribute("data-verdict", re.compile(verdict))
 
 
 def test_a_shared_prompt_is_found_in_whole_blocks(browser_page: Page):
