@@ -1,5 +1,6 @@
 """What it costs to record a run, and to read it again under another setting."""
 
+import copy
 import json
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
 
+import torch
 import transformers
 
 from benchmarks.against_transformers import NEW_TOKENS, PROMPT_TOKENS, generate_in, in_transformers, prompt_of
@@ -18,6 +20,7 @@ from playground.engine.params import SamplingParams
 from playground.engine.trace import Trace
 from playground.models.loading import load_model
 from playground.models.text import LoadedModel
+from playground.page.binned import WHOLE_UP_TO, binned
 from playground.page.controls import stage_table
 
 CONDITIONS = f"prompt {PROMPT_TOKENS} + {NEW_TOKENS} new tokens, float32, 1 thread"
@@ -35,6 +38,8 @@ def figures() -> Iterator[Figure]:
     if shutil.which("node"):
         with moves_in_node(trace) as moves:
             yield reread("in the browser's script (node)", moves, theirs, trace)
+            with moves_in_node(of_a_large_vocabulary(trace)) as large_moves:
+                yield large_reread(large_moves, moves)
     else:
         print("the browser's re-read is not measured: node is not installed", file=sys.stderr)
 
@@ -75,6 +80,24 @@ def reread(where: str, move: Way, theirs: transformers.PreTrainedModel, trace: T
     )
 
 
+def large_reread(move: Way, embedded: Way) -> Figure:
+    return compare(
+        "one slider move re-reads a run of 49,152 tokens in the browser's script, against one of 3,072, ms",
+        move,
+        embedded,
+        Goal(0.67, remark="at most one and a half times as long"),
+        f"largest logits and tail in bins against a whole vocabulary, {NEW_TOKENS} steps, mean of {MOVES} moves",
+    )
+
+
+def of_a_large_vocabulary(trace: Trace) -> Trace:
+    """The same run as if its logits had been those of 49,152 tokens: as many times further ones lie below them."""
+    large = copy.copy(trace)
+    spread = torch.randn(len(trace), 49_152 - trace.logits.shape[1], generator=torch.Generator().manual_seed(1))
+    large.logits = torch.cat([trace.logits, trace.logits.mean(-1, keepdim=True) + trace.logits.std() * spread], dim=1)
+    return large
+
+
 def moves_in_python(trace: Trace) -> Way:
     """Kept, chosen and all probabilities after each move."""
     moves = cycle(range(100))
@@ -91,12 +114,13 @@ def moves_in_python(trace: Trace) -> Way:
 _NODE = """
 const [script, moves, topP] = process.argv.slice(1);
 const { rankRun, reread, useTable } = await import(script);
+const { binnedOf } = await import(new URL("binned.js", script));
 const { createInterface } = await import("node:readline");
 let run = null, move = 0;
 for await (const line of createInterface({ input: process.stdin })) {
   if (run === null) {
     run = JSON.parse(line);
-    run.logits = Float32Array.from(run.logits);
+    run.logits = Array.isArray(run.logits) ? Float32Array.from(run.logits) : binnedOf(run.logits);
     useTable(run.table);
     rankRun(run);
     continue;
@@ -114,10 +138,12 @@ for await (const line of createInterface({ input: process.stdin })) {
 @contextmanager
 def moves_in_node(trace: Trace) -> Iterator[Way]:
     """The same in a node that stays for all rounds, so that its compiler has seen the script before it is measured."""
+    vocab_size = trace.logits.shape[1]
+    is_large, texts = vocab_size > WHOLE_UP_TO, (trace.prompt_ids, trace.token_ids)
     run = {
         "numSteps": len(trace),
-        "vocabSize": trace.logits.shape[1],
-        "logits": trace.logits.flatten().tolist(),
+        "vocabSize": vocab_size,
+        "logits": binned(trace.logits.numpy(), *texts) if is_large else trace.logits.flatten().tolist(),
         "tokenIds": trace.token_ids,
         "uniforms": trace.uniforms,
         "promptIds": trace.prompt_ids,

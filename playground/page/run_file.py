@@ -15,7 +15,7 @@ from playground.engine.sampling import Distributions
 from playground.engine.trace import Trace
 from playground.page.controls import MOST_SEED
 from playground.page.requests import page_params
-from playground.page.runs import Run, payload
+from playground.page.runs import Run, packed, payload
 from playground.words import say
 
 FORMAT = "recorded run of the decoding playground"
@@ -45,8 +45,11 @@ class RunFileError(ValueError):
 
 
 def to_json(run: Run) -> str:
-    """Everything, the vocabulary too: a page without this model can show the run."""
-    return json.dumps({"format": FORMAT, **payload(run), "labels": run.labels, "token_bytes": run.token_bytes})
+    """Everything, all logits and the vocabulary too: a page without this model can show the run."""
+    vocabulary = {"labels": run.labels, "token_bytes": run.token_bytes}
+    return json.dumps(
+        {"format": FORMAT, **payload(run, logits_from=None), "logits": packed(run.trace.logits), **vocabulary}
+    )
 
 
 def from_json(text: str) -> Run:

@@ -207,7 +207,7 @@ def test_the_browser_takes_in_what_python_sends():
     script = f"{TAKE} return runs.decode(given, vocabulary);"
     run = in_node(script, sent([4, 0, 2], 3), runs="page/js/run_data.js")
     assert torch.equal(torch.tensor(run["logits"]).reshape(3, 5), LOGITS[:3]), "every bit of them"
-    assert run["order"]["ranking"][:5] == LOGITS[0].argsort(descending=True).tolist()
+    assert run["order"]["steps"][0]["ids"] == LOGITS[0].argsort(descending=True).tolist()
     assert [run["labels"], run["promptLabels"], run["forced"]] == [["e", "a", "c"], ["b", "c"], []]
     assert [run["numSteps"], run["vocabSize"], run["promptLength"], run["maxNewTokens"]] == [3, 5, 2, 9]
     assert run["params"]["seed"] == 7 and run["id"] == "r1"
@@ -220,7 +220,7 @@ def test_a_run_that_goes_on_from_another_is_the_run_sent_whole():
     script = f"""{TAKE}
         const [base, rest, whole] = given;
         const told = ({{ logits, order, tokenIds, trainedLength }}) => JSON.stringify(
-            [[logits, order.ranking, order.scores, order.places].map((each) => [...each]), tokenIds, trainedLength]);
+            [logits, order.steps.map((step) => [step.ids, step.scores]), order.places, tokenIds, trainedLength]);
         const decoded = runs.decode(whole, vocabulary);
         return told(runs.continueRun(runs.decode(base, vocabulary), rest)) === told(decoded);
     """

@@ -3,8 +3,8 @@
 // a token forces it.
 
 import { barLength, cutters, keptMass, rowsOf } from "./candidates.js";
-import { percent } from "./numbers.js";
-import { isKept, rereadStep } from "./reread.js";
+import { about, percent } from "./numbers.js";
+import { countTold, isKept, probTold, rereadStep } from "./reread.js";
 import { rulerPicture } from "./ruler.js";
 import { sumCurve } from "./sum_curve.js";
 import { node, pool, say, sayToken, set } from "./svg.js";
@@ -191,12 +191,22 @@ function drawRows(holder, cut, rows, drawn) {
     line.classList.toggle("is-chosen", isToken && row.place === now.chosenPlace);
     line.classList.toggle("is-sampled", isToken && row.place === now.sampledPlace && row.place !== now.chosenPlace);
     line.classList.toggle("is-first-kept", isToken && row.place === now.start && index > 0);
-    writeRow(line, labelOf(row, drawn), [barLength(model, log), barLength(after, log)], percent(kept ? after : model));
+    writeRow(
+      line,
+      labelOf(row, drawn),
+      [barLength(model, log), barLength(after, log)],
+      percent(shareTold(now, kept, kept ? after : model)),
+    );
   }
   // The line below the last kept row is no row: it takes its place by CSS, so that rows can be counted.
   for (const [index, line] of lines.entries()) line.style.order = String(index <= lastKept ? 1 : 3);
   say(cut, cutWords(now));
   return lines;
+}
+
+/** @param {StepReread} now @param {boolean} kept @param {number} share  after all stages, or by the model */
+function shareTold({ estimated }, kept, share) {
+  return about(share, kept ? estimated.probs : estimated.modelProbs);
 }
 
 /** @param {HTMLElement} row @param {string} label @param {[number, number]} lengths @param {string} beside */
@@ -213,13 +223,13 @@ function writeRow(row, label, lengths, beside) {
 /** @param {Row} row @param {Drawn} drawn */
 function labelOf(row, { now, run }) {
   if (row.kind === "token") return run.vocabulary[now.ranking[row.place]];
-  return words.say(`page.distribution.${row.kind}`, { count: row.count });
+  return words.say(`page.distribution.${row.kind}`, { count: about(row.count, now.estimated.numCandidates) });
 }
 
 /** How many tokens are kept, and what cut the others. @param {StepReread} now */
 function cutWords(now) {
   const stages = cutters(now).map((name) => words.say(`page.stage.${name}`));
-  const facts = { kept: now.numCandidates, of: now.ranking.length };
+  const facts = { kept: countTold(now), of: now.ranking.length };
   if (!stages.length) return words.say("page.distribution.all_kept", facts);
   if (now.stages.some(({ name, numKept, cuts }) => name === "temperature" && cuts && numKept === 1))
     return words.say("page.distribution.greedy");
@@ -230,5 +240,5 @@ function cutWords(now) {
 /** @param {StepReread} now @param {Run} run */
 function spoken(now, run) {
   const token = run.vocabulary[now.ranking[now.start]];
-  return words.say("page.distribution.spoken", { count: now.numCandidates, token, share: now.probs[now.start] });
+  return words.say("page.distribution.spoken", { count: countTold(now), token, share: probTold(now, now.start) });
 }

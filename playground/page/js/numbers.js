@@ -1,5 +1,7 @@
 // How a number is spelled for a person, the same as in numbers.py: 1,234 and 97.3 % and 2.0 · 10⁻⁵.
-// A minus is "−"; what rounds to zero has none.
+// A minus is "−"; what rounds to zero has none. An estimate has ≈ before it, whichever way it is spelled.
+
+/** A number that may be an estimate. @typedef {number | { about: number }} Told */
 
 /** @type {Record<string, string>} */
 const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
@@ -12,8 +14,25 @@ const UNITS = /** @type {const} */ ([
 /** @type {Map<string, Intl.NumberFormat>} making one costs more than a thousand uses of it */
 const formats = new Map();
 
-/** A whole number with groups of three, 1,234; another one with at most four digits after the point. @param {number} value */
+/** What is said of a number that is known or estimated. @param {number} value @param {boolean} isEstimate @returns {Told} */
+export function about(value, isEstimate) {
+  return isEstimate ? { about: value } : value;
+}
+
+/** The number itself, for arithmetic and for plurals. @param {Told} told */
+export function numberIn(told) {
+  return typeof told === "number" ? told : told.about;
+}
+
+/** @param {{ about: number }} told @param {(value: number) => string} spell */
+function estimate({ about }, spell) {
+  const text = spell(about);
+  return /^[<>]/.test(text) ? text : `≈ ${text}`;
+}
+
+/** A whole number with groups of three, 1,234; another one with at most four digits after the point. @param {Told} value @returns {string} */
 export function count(value) {
+  if (typeof value === "object") return estimate(value, count);
   if (value >= 0 && value < 1000 && Number.isInteger(value)) return String(value); // most of them: Intl takes ten times as long
   if (value !== 0 && Math.abs(value) < 0.0001) return small(value);
   return spelled(value, 0, 4);
@@ -24,13 +43,15 @@ export function plain(value) {
   return count(value).replaceAll(",", "");
 }
 
-/** With exactly so many digits after the point. @param {number} value @param {number} digits */
+/** With exactly so many digits after the point. @param {Told} value @param {number} digits @returns {string} */
 export function decimals(value, digits) {
+  if (typeof value === "object") return estimate(value, (number) => decimals(number, digits));
   return spelled(value, digits, digits);
 }
 
-/** 97.3 %, 0.05 %. What is neither nothing nor everything is never spelled as if it were. @param {number} share */
+/** 97.3 %, 0.05 %. What is neither nothing nor everything is never spelled as if it were. @param {Told} share @returns {string} */
 export function percent(share) {
+  if (typeof share === "object") return estimate(share, percent);
   if (!Number.isFinite(share)) return `${spelled(share, 0, 0)} %`;
   const value = Math.abs(100 * share);
   const [below, above] = share >= 0 ? "<>" : "><";
@@ -65,8 +86,9 @@ export function ratio(factor) {
   return `${decimals(factor, Math.abs(factor) >= 1000 ? 0 : 1)} ×`;
 }
 
-/** Two digits that count, of a number that may be tiny or huge: 0.25, 2.0 · 10⁻⁵. @param {number} value */
+/** Two digits that count, of a number that may be tiny or huge: 0.25, 2.0 · 10⁻⁵. @param {Told} value @returns {string} */
 export function small(value) {
+  if (typeof value === "object") return estimate(value, small);
   if (value === 0 || !Number.isFinite(value)) return spelled(value, 0, 0);
   const sign = value < 0 ? "−" : "";
   const [mantissa, power] = format("E1", {

@@ -1,7 +1,7 @@
 // Two answers side by side: one is pinned with its settings, the other is what the page has now. Both show the same step.
 
 import { percent } from "./numbers.js";
-import { rereadStep } from "./reread.js";
+import { countTold, rereadStep } from "./reread.js";
 import { node, pool, say, set } from "./svg.js";
 import * as words from "./words.js";
 
@@ -81,7 +81,7 @@ export function candidatesOf(run, params, step) {
       share: now.probs[place],
       isChosen: place === now.chosenPlace,
     });
-  return { count: now.numCandidates, top };
+  return { count: countTold(now), top };
 }
 
 /** @param {Element} parent @param {ReturnType<typeof candidatesOf>["top"]} top */

@@ -1,6 +1,7 @@
 // The sampling: the kept probabilities laid end to end from 0 to 1, and this step's random number as a mark on them.
 
 import { rulerOf } from "./candidates.js";
+import { about } from "./numbers.js";
 import { pool, say, set, svg } from "./svg.js";
 import * as words from "./words.js";
 
@@ -35,11 +36,15 @@ export function rulerPicture(parent) {
     set(sampled, isChosen ? { width: 0 } : { x: start * width, width: Math.max(length * width - 1, 1.5) });
   }
 
-  /** Of the pieces with room for it. @param {import("./candidates.js").Ruler} ruler @param {(place: number) => string} nameOf @param {number} width */
-  function drawNames({ segments: pieces, rest }, nameOf, width) {
+  /** Of the pieces with room for it. @param {import("./candidates.js").Ruler} ruler @param {(place: number) => string} nameOf @param {number} width @param {boolean} isEstimate */
+  function drawNames({ segments: pieces, rest }, nameOf, width, isEstimate) {
     const all = [
       ...pieces.map((piece) => ({ ...piece, text: nameOf(piece.place), kind: "ruler-name" })),
-      { ...rest, text: rest.length ? words.say("page.ruler.more", { count: rest.count }) : "", kind: "ruler-more" },
+      {
+        ...rest,
+        text: rest.length ? words.say("page.ruler.more", { count: about(rest.count, isEstimate) }) : "",
+        kind: "ruler-more",
+      },
     ].filter(({ text, length }) => text && text.length * LETTER + 8 < length * width);
     const texts = pool(names, all.length, () =>
       svg("text", { y: BAND.y + BAND.height / 2 + 6, "text-anchor": "middle" }),
@@ -57,7 +62,7 @@ export function rulerPicture(parent) {
       set(picture, { width });
       drawBand(ruler, now, width);
       const nameOf = (/** @type {number} */ place) => run.vocabulary[now.ranking[place]];
-      drawNames(ruler, nameOf, width);
+      drawNames(ruler, nameOf, width, now.estimated.numCandidates);
       const x = Math.min(Math.max(now.uniform * width, 8), width - 8);
       set(mark, { d: `M${x},${BAND.y} l-7,-11 h14 z M${x},${BAND.y} v${BAND.height}` });
       const facts = { uniform: now.uniform, token: nameOf(now.sampledPlace), chosen: nameOf(now.chosenPlace) };

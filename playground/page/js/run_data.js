@@ -1,11 +1,14 @@
 // Takes in what a run recorded and hands it to all pictures; itself it says how the run stands.
 
+import { BinnedLogits, binnedOf, bytesOf } from "./binned.js";
 import { statusFollower } from "./jobs.js";
 import { rankRun, spliceRank } from "./reread.js";
 import { node, say } from "./svg.js";
+import * as words from "./words.js";
 
 /**
  * @typedef {import("./types.js").Run} Run
+ * @typedef {import("./types.js").Logits} Logits
  * @typedef {{ labels: string[], token_bytes: string[], trained_length?: number }} Vocabulary
  */
 
@@ -87,12 +90,20 @@ export function continueRun(base, value) {
   const { vocabulary, tokenBytes, trainedLength } = base;
   const known = { labels: vocabulary, token_bytes: tokenBytes, trained_length: trainedLength };
   const run = decode({ ...value, logits: null }, known);
-  const at = value.shared * run.vocabSize;
-  const logits = new Float32Array(run.numSteps * run.vocabSize);
-  logits.set(/** @type {Float32Array} */ (base.logits).subarray(0, at));
-  logits.set(floatsOf(value.logits), at);
-  run.logits = logits;
+  run.logits = joined(/** @type {Logits} */ (base.logits), logitsIn(value), value.shared, run.vocabSize);
   return spliceRank(run, base, value.shared);
+}
+
+/** The logits of the first `shared` steps, and then the others. @param {Logits} first @param {Logits} others @param {number} shared @param {number} vocabSize */
+function joined(first, others, shared, vocabSize) {
+  if (first instanceof BinnedLogits)
+    return new BinnedLogits([...first.steps.slice(0, shared), .../** @type {BinnedLogits} */ (others).steps]);
+  const rest = /** @type {Float32Array} */ (others);
+  const at = shared * vocabSize;
+  const all = new Float32Array(at + rest.length);
+  all.set(first.subarray(0, at));
+  all.set(rest, at);
+  return all;
 }
 
 /** What page/runs.py `payload` sent, under the names of this side. @param {any} value @param {Vocabulary} vocabulary @returns {Run} */
@@ -120,20 +131,24 @@ export function decode(value, { labels, token_bytes, trained_length }) {
     params: value.params,
     maxNewTokens: value.max_new_tokens,
     forced: new Set(value.forced),
-    vocabulary: labels,
+    vocabulary: withTail(labels, value),
     tokenBytes: token_bytes,
     trainedLength: trained_length ?? Infinity, // a run from a file does not tell
     vocabSize: value.vocab_size,
     numSteps: value.token_ids.length,
-    logits: value.logits ? floatsOf(value.logits) : null,
+    logits: value.logits ? logitsIn(value) : null,
   };
   return run.logits ? rankRun(run) : run;
 }
 
-/** @param {string} base64  float32, little-endian as every browser's machine is */
-function floatsOf(base64) {
-  const letters = atob(base64);
-  const bytes = new Uint8Array(letters.length);
-  for (let place = 0; place < letters.length; place += 1) bytes[place] = letters.charCodeAt(place);
-  return new Float32Array(bytes.buffer);
+/** @param {any} value  that came with logits @returns {Logits} */
+function logitsIn({ logits }) {
+  return typeof logits === "string" ? new Float32Array(bytesOf(logits)) : binnedOf(logits);
+}
+
+/** The labels of all token ids, and behind them one for a token of the tail that was not sent by itself.
+ * @param {string[]} labels @param {any} value */
+function withTail(labels, { logits, vocab_size: size }) {
+  const isBinned = logits && typeof logits !== "string";
+  return isBinned && labels.length === size ? [...labels, words.say("page.tail_token")] : labels;
 }

@@ -1,7 +1,7 @@
 // What a moving slider did, for those who don't see the bars: said once, when the hand has rested.
 
 import { announce } from "./announce.js";
-import { rereadStep } from "./reread.js";
+import { countTold, probTold, rereadStep } from "./reread.js";
 import { store } from "./store.js";
 import * as words from "./words.js";
 
@@ -23,9 +23,9 @@ function tell() {
   if (!run?.logits || !params) return;
   const now = rereadStep(run, params, step);
   const facts = {
-    count: now.numCandidates,
+    count: countTold(now),
     token: run.vocabulary[now.ranking[now.start]],
-    share: now.probs[now.start],
+    share: probTold(now, now.start),
   };
   announce(words.say("page.distribution.spoken", facts));
 }

@@ -1,6 +1,7 @@
 // The card beside a token under the pointer: id, bytes, logit, and the probability after each stage.
 
-import { decimals, small } from "./numbers.js";
+import { about, decimals, numberIn, small } from "./numbers.js";
+import { isEstimate, logitOf } from "./reread.js";
 import { node, pool, say } from "./svg.js";
 import * as words from "./words.js";
 
@@ -24,7 +25,7 @@ export function tipCard(element, invite) {
   function fill(place, now, run) {
     const id = now.ranking[place];
     say(name, run.vocabulary[id]);
-    const logit = run.logits?.[now.step * run.vocabSize + id] ?? Number.NaN;
+    const logit = logitOf(run, now.step, id);
     say(facts, words.say("page.tip.facts", { id, bytes: run.tokenBytes[id], logit, rank: place + 1 }));
     fillStages(table, place, now);
     say(foot, invite());
@@ -68,23 +69,25 @@ function topIn(row, outer) {
 
 /** @param {Element} table @param {number} place @param {StepReread} now */
 function fillStages(table, place, now) {
-  /** @type {[string, number][]} */
-  const rows = [[words.say("page.tip.model"), now.modelProbs[place]]];
-  for (const { name, probs } of now.stages)
-    rows.push([words.say("page.tip.after", { stage: words.say(`page.stage.${name}`) }), probs[place]]);
+  /** @type {[string, number, boolean][]} */
+  const rows = [[words.say("page.tip.model"), now.modelProbs[place], now.estimated.modelProbs]];
+  for (const { name, probs, error } of now.stages) {
+    const after = words.say("page.tip.after", { stage: words.say(`page.stage.${name}`) });
+    rows.push([after, probs[place], isEstimate(error)]);
+  }
   const lines = pool(table, rows.length, () => {
     const row = node("tr");
     node("th", { scope: "row" }, row);
     node("td", {}, row);
     return row;
   });
-  rows.forEach(([stage, share], index) => {
+  rows.forEach(([stage, share, estimated], index) => {
     say(lines[index].children[0], stage);
-    say(lines[index].children[1], share === 0 ? words.say("page.tip.cut") : exact(share));
+    say(lines[index].children[1], share === 0 ? words.say("page.tip.cut") : exact(about(share, estimated)));
   });
 }
 
-/** A probability with enough digits to check a sum by hand. @param {number} share */
+/** A probability with enough digits to check a sum by hand. @param {import("./numbers.js").Told} share */
 function exact(share) {
-  return share >= 0.0001 ? decimals(share, 5) : small(share);
+  return numberIn(share) >= 0.0001 ? decimals(share, 5) : small(share);
 }

@@ -2,6 +2,7 @@
 
 import { announce } from "./announce.js";
 import { jobWords } from "./jobs.js";
+import { told } from "./reread.js";
 import { node, pool, say, sayToken, set } from "./svg.js";
 import * as words from "./words.js";
 
@@ -86,9 +87,9 @@ function drawToken(box, index, { run, reread, step }) {
     title: reread
       ? words.say("page.tokens.box", {
           step: index,
-          now: share,
-          model: reread.chosenModelProb[index],
-          count: reread.numCandidates[index],
+          now: told(reread, "chosenProb", index),
+          model: told(reread, "chosenModelProb", index),
+          count: told(reread, "numCandidates", index),
         })
       : null,
   });

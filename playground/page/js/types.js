@@ -6,13 +6,16 @@
  */
 
 /**
- * The order of the tokens at every step, see ranking.js: N steps, V tokens in the vocabulary.
+ * The logits of a run: all of them (N * V) for N steps and V tokens in the vocabulary, or of a large vocabulary the
+ * largest and the tail in bins, see binned.js.
+ * @typedef {Float32Array | import("./binned.js").BinnedLogits} Logits
+ */
+
+/**
+ * The order of the tokens at every step, see ranking.js.
  * @typedef {object} Order
- * @property {number} vocabSize
- * @property {Uint32Array} ranking  token ids (N * V), the most likely first
- * @property {Float64Array} scores  logits less the step's largest (N * V), in that order
+ * @property {import("./weights.js").StepScores[]} steps
  * @property {Int32Array} places  of the recorded token of each step in its ranking, from 0
- * @property {import("./weights.js").StepScores[]} steps  made when a step is first asked for
  */
 
 /**
@@ -20,10 +23,11 @@
  * @typedef {object} Recording
  * @property {number} numSteps
  * @property {number} vocabSize
- * @property {Float32Array | null} logits  (N * V); null: not complete, it cannot be read again yet
+ * @property {Logits | null} logits  null: not complete, it cannot be read again yet
  * @property {number[]} tokenIds
  * @property {number[]} promptIds
  * @property {number[]} uniforms  the random number of each step
+ * @property {Params} [params]  that it was written under
  * @property {Set<number>} [forced]  steps whose token a person chose
  * @property {Order} [order]
  * @property {{ key: string, order: Order }} [penalized]  under the penalties last asked for
@@ -57,7 +61,7 @@
  * @property {number} trainedLength
  * @property {number} vocabSize
  * @property {number} numSteps
- * @property {Float32Array | null} logits
+ * @property {Logits | null} logits
  * @property {number} [rewrittenFrom]  the step from which it was written again for a moving slider
  * @property {Order} [order]
  * @property {{ key: string, order: Order }} [penalized]
@@ -73,6 +77,8 @@
  * @property {Int32Array} chosenRank  from 1
  * @property {Float64Array} chosenModelProb  before any stage
  * @property {number | null} firstDifference  the first step that would pick another token
+ * @property {Record<"numCandidates" | "chosenIds" | "entropy" | "chosenProb" | "chosenModelProb", Uint8Array> | null} estimated
+ *   1 at the steps where a number is an estimate; null: none is
  */
 
 /**
@@ -81,11 +87,15 @@
  * @property {string} name
  * @property {number} start
  * @property {number} stop
+ * @property {number} least  that `stop` may be, where the tail came in bins
+ * @property {number} most
+ * @property {[number, number]} starts  the first and the last place that `start` may be
  * @property {number} numKept
  * @property {number} keptMass  the part of the probability before it that it kept
  * @property {boolean} cuts
  * @property {number} temperature
  * @property {number} base  the place from which exponents count
+ * @property {number} error  how far probabilities after it may be off, as a part of themselves
  * @property {Float64Array} [probs]  after it
  */
 
@@ -106,6 +116,7 @@
  * @property {number} uniform
  * @property {number} chosenPlace  of the recorded token, from 0
  * @property {number} sampledPlace  of the token that the random number picks now
+ * @property {Record<"numCandidates" | "probs" | "chosenProb" | "modelProbs" | "entropy" | "sampledPlace", boolean>} estimated
  */
 
 /**

@@ -6,7 +6,7 @@ import * as numbers from "./numbers.js";
 /** @typedef {string | Slot} Part */
 /** @typedef {{ key: string, facts: Record<string, any> }} Told what `told` of words.py made */
 
-/** @type {Record<string, (value: number) => string>} */
+/** @type {Record<string, (value: any) => string>} */
 const STYLES = {
   bytes: numbers.bytes,
   milliseconds: numbers.milliseconds,
@@ -161,7 +161,7 @@ function matched(pattern, text, at) {
   return pattern.exec(text);
 }
 
-/** @param {string} key @param {Part[]} parts @param {Record<string, any>} facts @param {number} number @returns {string} */
+/** @param {string} key @param {Part[]} parts @param {Record<string, any>} facts @param {numbers.Told} number @returns {string} */
 function said(key, parts, facts, number) {
   let text = "";
   for (const part of parts) text += typeof part === "string" ? part : filled(key, part, facts, number);
@@ -173,16 +173,16 @@ function caseOf(cases, number) {
   return cases[`=${number}`] ?? cases[RULE.select(number)] ?? cases.other;
 }
 
-/** @param {string} key @param {Slot} slot @param {Record<string, any>} facts @param {number} number @returns {string} */
+/** @param {string} key @param {Slot} slot @param {Record<string, any>} facts @param {numbers.Told} number @returns {string} */
 function filled(key, slot, facts, number) {
   if (slot === NUMBER_SIGN) return numbers.count(number);
   const { fact: name, style, cases } = slot;
   const fact = facts[name];
   if (fact === undefined) throw new Error(`${key} asks for "${name}"`);
   if (!style && !cases && typeof fact === "string") return fact;
-  if (!style && !cases && fact && typeof fact === "object") return say(fact);
-  if (typeof fact !== "number") throw new Error(`${key}: "${name}" can't be said, got ${fact}`);
-  if (cases) return said(key, caseOf(cases, fact), facts, fact);
+  if (!style && !cases && fact && typeof fact === "object" && !("about" in fact)) return say(fact);
+  if (typeof (fact?.about ?? fact) !== "number") throw new Error(`${key}: "${name}" can't be said, got ${fact}`);
+  if (cases) return said(key, caseOf(cases, numbers.numberIn(fact)), facts, fact);
   if (!style) return numbers.count(fact);
   return style.startsWith(".") ? numbers.decimals(fact, Number(style.slice(1))) : STYLES[style](fact);
 }

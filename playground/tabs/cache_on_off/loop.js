@@ -3,6 +3,7 @@
 
 import { chips } from "../../page/js/chips.js";
 import { decimals } from "../../page/js/numbers.js";
+import { highestLogits } from "../../page/js/reread.js";
 import { node, say, set, svg } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
 import { drawWork, fedWithoutCache } from "./work_picture.js";
@@ -24,13 +25,6 @@ export function spelledIds(ids) {
 export function unseenAt(run, step, isCached) {
   const text = [...run.promptIds, ...run.tokenIds.slice(0, step)];
   return isCached ? text.slice(text.length - run.numFed[step]) : text;
-}
-
-/** Ids and logits of the highest logits of a step. @param {Run} run @param {number} step @param {number} most */
-export function highest({ logits, vocabSize, order }, step, most) {
-  if (!logits || !order) return [];
-  const ids = order.ranking.subarray(step * vocabSize, step * vocabSize + most);
-  return Array.from(ids, (id) => ({ id, logit: logits[step * vocabSize + id] }));
 }
 
 /** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
@@ -138,7 +132,7 @@ function build(element, lines, act) {
 function valuesAt(run, step, isCached) {
   const unseen = unseenAt(run, step, isCached);
   const label = (/** @type {number} */ id) => run.vocabulary[id];
-  const top = highest(run, step, 3).map(({ id, logit }) => `${label(id)} ${decimals(logit, 2)}`);
+  const top = highestLogits(run, step, 3).map(({ id, logit }) => `${label(id)} ${decimals(logit, 2)}`);
   const text = run.promptLength + step + 1;
   const chosen = run.tokenIds[step];
   const facts = { count: unseen.length, ids: spelledIds(unseen), newest: label(unseen[unseen.length - 1]) };

@@ -1,7 +1,7 @@
 // The softmax with the live numbers in it, for the token under the pointer, or else the one that was written.
 
 import { count, decimals, percent } from "../../page/js/numbers.js";
-import { cutterOf, isKept, rereadStep } from "../../page/js/reread.js";
+import { countTold, cutterOf, isKept, logitOf, probTold, rereadStep } from "../../page/js/reread.js";
 import { isOn } from "../../page/js/stage_table.js";
 import { node, say } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
@@ -42,7 +42,7 @@ export function mount(element) {
       const formula = formulaOf(now, place, params, run);
       say(name, run.vocabulary[now.ranking[place]]);
       fractions.draw(formula);
-      say(result, words.say("one_answer.formula.equals", { share: percent(now.probs[place]) }));
+      say(result, words.say("one_answer.formula.equals", { share: percent(probTold(now, place)) }));
       say(note, explanation(now, place, params, run));
     },
   };
@@ -70,9 +70,9 @@ export function formulaOf(now, place, params, run) {
 
 /** z - z_max with both logits; under a penalty only their difference, as the stages see it.
  * @param {StepReread} now @param {number} place @param {Params} params @param {Run} run */
-function difference(now, place, params, { logits, vocabSize }) {
-  if (isOn("penalty", params) || !logits) return decimals(now.scores[place] - now.scores[now.start], 2);
-  const logit = (/** @type {number} */ at) => decimals(logits[now.step * vocabSize + now.ranking[at]], 2);
+function difference(now, place, params, run) {
+  if (isOn("penalty", params)) return decimals(now.scores[place] - now.scores[now.start], 2);
+  const logit = (/** @type {number} */ at) => decimals(logitOf(run, now.step, now.ranking[at]), 2);
   const largest = logit(now.start);
   return `${logit(place)} − ${largest.startsWith("−") ? `(${largest})` : largest}`;
 }
@@ -84,8 +84,8 @@ function explanation(now, place, { temperature }, { vocabSize }) {
   const cutter = cutterOf(now, place);
   if (cutter === now.uncut) return words.say("one_answer.formula.impossible", { own });
   if (cutter) return words.say("one_answer.formula.cut", { own, stage: nameOf(cutter.name) });
-  const kept = now.numCandidates;
-  return kept === vocabSize
+  const kept = countTold(now);
+  return now.numCandidates === vocabSize
     ? words.say("one_answer.formula.over_all", { own, kept })
     : words.say("one_answer.formula.over_kept", { own, kept });
 }

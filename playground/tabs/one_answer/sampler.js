@@ -3,7 +3,7 @@
 
 import { mount as mountBars } from "../../page/js/distribution.js";
 import { asker, jobWords, takeTurn } from "../../page/js/jobs.js";
-import { decimals, percent, small } from "../../page/js/numbers.js";
+import { about, decimals, percent, small } from "../../page/js/numbers.js";
 import { rereadStep } from "../../page/js/reread.js";
 import { continueRun, show } from "../../page/js/run_data.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
@@ -40,12 +40,18 @@ export function suggestions({ ranking }, vocabulary, typed, most) {
   const spaced = `␣${plain}`;
   /** @type {Suggestion[]} */
   const found = [];
-  ranking.forEach((id, place) => {
+  const places = new Map(Array.from(ranking, (id, place) => [id, place]));
+  for (let id = 0; id < ranking.length; id += 1) {
     const label = vocabulary[id];
     if (label.startsWith(plain) || label.startsWith(spaced))
-      found.push({ id, place, exact: label === plain || label === spaced });
-  });
-  return found.sort((one, other) => Number(other.exact) - Number(one.exact) || one.place - other.place).slice(0, most);
+      found.push({ id, place: places.get(id) ?? Infinity, exact: label === plain || label === spaced });
+  }
+  return found
+    .sort(
+      (one, other) =>
+        Number(other.exact) - Number(one.exact) || (one.place === other.place ? 0 : one.place - other.place),
+    )
+    .slice(0, most);
 }
 
 /** @param {HTMLElement} element @param {PanelApi} api @returns {import("../../page/js/types.js").Panel} */
@@ -197,10 +203,12 @@ function drawSuggestions({ input, list, none }, { vocabulary }, now) {
   const found = suggestions(now, vocabulary, input.value, SUGGESTIONS);
   const buttons = pool(list, found.length, () => node("button.small-button", { type: "button" }));
   found.forEach(({ id, place }, index) => {
-    const facts = { token: vocabulary[id], share: now.modelProbs[place], rank: place + 1 };
-    say(buttons[index], words.say("one_answer.sampler.suggestion", facts));
+    const share = about(now.modelProbs[place], now.estimated.modelProbs);
+    const facts = { token: vocabulary[id], share, rank: place + 1 };
+    const key = place === Infinity ? "suggestion_in_tail" : "suggestion"; // one of a large vocabulary, see binned.js
+    say(buttons[index], words.say(`one_answer.sampler.${key}`, facts));
     set(buttons[index], { "data-id": id });
   });
   const isUnknown = input.value !== "" && !found.length;
-  say(none, isUnknown ? words.say("one_answer.sampler.unknown", { typed: input.value, all: vocabulary.length }) : "");
+  say(none, isUnknown ? words.say("one_answer.sampler.unknown", { typed: input.value, all: now.ranking.length }) : "");
 }

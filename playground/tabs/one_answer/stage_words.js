@@ -2,6 +2,7 @@
 // A context is { stage, before, run, params, step }; `before` is the stage before, or what there was at the beginning.
 
 import { count, percent } from "../../page/js/numbers.js";
+import { keptTold, probTold } from "../../page/js/reread.js";
 import { isOn, notOff, ruleOf, valueUnder } from "../../page/js/stage_table.js";
 import * as words from "../../page/js/words.js";
 
@@ -69,18 +70,19 @@ export function sampleWords(now, run) {
   return {
     setting: words.say("one_answer.stage.uniform", { uniform: now.uniform }),
     big: run.vocabulary[now.ranking[now.sampledPlace]],
-    small: percent(now.probs[now.sampledPlace]),
+    small: percent(probTold(now, now.sampledPlace)),
     why: words.say(`one_answer.why.${key}`, { token }),
   };
 }
 
 /** @param {Stage} stage */
-function keptWords({ numKept, keptMass }) {
+function keptWords(stage) {
+  const { keptMass } = stage;
   const small =
     keptMass < 1
       ? words.say("one_answer.stage.kept", { mass: keptMass })
-      : words.say("one_answer.stage.tokens", { count: numKept });
-  return { big: count(numKept), small };
+      : words.say("one_answer.stage.tokens", { count: keptTold(stage) });
+  return { big: count(keptTold(stage)), small };
 }
 
 /** @param {string} name @param {Params} params */
@@ -124,13 +126,13 @@ const REASONS = {
     return { key: seen === 0 ? "penalty_idle" : counted ? "penalty_prompt" : "penalty", seen };
   },
   "top-k"({ stage, before, params: { top_k: k } }) {
-    if (!stage.cuts) return { key: "top_k_idle", before: before.numKept };
+    if (!stage.cuts) return { key: "top_k_idle", before: keptTold(before) };
     const ties = stage.numKept - k;
     return ties > 0 ? { key: "top_k_ties", k, ties } : { key: "top_k", k };
   },
   "top-p"({ stage, before, params }) {
     const p = params.top_p;
-    if (!stage.cuts) return { key: "all_needed", before: before.numKept, p };
+    if (!stage.cuts) return { key: "all_needed", before: keptTold(before), p };
     if (stage.numKept === 1) return { key: "top_p_one", share: before.probs[before.start] };
     return { key: ruleOf(params).past_p ? "top_p_past" : "top_p", p };
   },
@@ -138,7 +140,7 @@ const REASONS = {
     return { key: stage.cuts ? "min_p" : "min_p_idle", min_p, least: min_p * before.probs[before.start] };
   },
   "typical-p"({ stage, before, params: { typical_p: p } }) {
-    if (!stage.cuts) return { key: "all_needed", before: before.numKept, p };
+    if (!stage.cuts) return { key: "all_needed", before: keptTold(before), p };
     return { key: "typical_p", nats: entropyOf(before.probs), dropped: stage.start - before.start };
   },
   "top-n-sigma"({ stage, params: { top_n_sigma: n } }) {

@@ -2,7 +2,8 @@
 
 import { chips } from "../../page/js/chips.js";
 import { setControls } from "../../page/js/controls.js";
-import { keptUnder, rereadStep } from "../../page/js/reread.js";
+import { numberIn } from "../../page/js/numbers.js";
+import { countTold, keptUnder, rereadStep } from "../../page/js/reread.js";
 import { isOn, ruleNames, ruleOf } from "../../page/js/stage_table.js";
 import { node, say } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
@@ -115,7 +116,8 @@ function ruleWords({ rule }) {
 export function comparison(run, params, step) {
   if (!run?.logits || isOn("penalty", params)) return "";
   const counts = ruleNames().map((rule) => keptUnder(run, { ...params, rule }, step));
-  if (counts.every((kept) => kept === counts[0])) return words.say("one_answer.stages.all_keep", { kept: counts[0] });
+  if (counts.every((kept) => numberIn(kept) === numberIn(counts[0])))
+    return words.say("one_answer.stages.all_keep", { kept: counts[0] });
   const each = ruleNames().map((rule, index) =>
     words.say("one_answer.stages.keeps", { rule: ruleName(rule), kept: counts[index] }),
   );
@@ -129,9 +131,10 @@ function lastCut(now) {
 
 /** @param {StepReread} now @param {Run} run */
 function verdictOf(now, { vocabSize: all }) {
-  const kept = now.numCandidates;
+  const kept = countTold(now);
   const last = lastCut(now);
-  if (!last) return words.say(`one_answer.stages.${kept === all ? "no_cut" : "impossible"}`, { kept, all });
+  if (!last)
+    return words.say(`one_answer.stages.${now.numCandidates === all ? "no_cut" : "impossible"}`, { kept, all });
   if (last.name === "temperature") return words.say("one_answer.stages.cold", { kept, all });
   const stage = words.say(`page.controls.label.${last.name.replaceAll("-", "_")}`);
   return words.say("one_answer.stages.last_cut", { kept, all, stage });

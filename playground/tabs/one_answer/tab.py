@@ -117,8 +117,8 @@ def branch(models: Mapping[str, LoadedModel], runs: RunStore, question: Any, *, 
     kept = {"cache": new.cache, "system": run.system, "history": run.history}
     made = Run.of(loaded, run.prompt, new.trace, params, run.max_new_tokens, **kept)
     runs.put(made, visitor, replaces=run.id if asked.replace else None)
-    known = asked.shared + (asked.forced_id is not None)  # steps whose logits the browser has
-    return payload(made, known, shared=known, num_reused=new.num_reused, num_computed=new.num_fed)
+    # The logits of a forced step are sent again: among those of a large vocabulary, its new token had none of its own.
+    return payload(made, asked.shared, shared=asked.shared, num_reused=new.num_reused, num_computed=new.num_fed)
 
 
 def kept_run(runs: RunStore, run_id: str) -> Run:

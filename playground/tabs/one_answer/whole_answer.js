@@ -12,6 +12,7 @@ import {
   stepMarks,
 } from "../../page/js/axis.js";
 import { count, percent } from "../../page/js/numbers.js";
+import { told } from "../../page/js/reread.js";
 import { slideOverSteps } from "../../page/js/step_slider.js";
 import { node, pool, say, set, svg } from "../../page/js/svg.js";
 import { cellOf, fill } from "../../page/js/table.js";
@@ -45,7 +46,7 @@ export function curvesOf(run, reread, isNarrow) {
       values: numCandidates,
       at: logScale([1, run.vocabSize], [0, 1]),
       marks: logMarks(run.vocabSize, HEIGHT),
-      say: (value) => words.say("one_answer.whole.candidates_value", { value }),
+      say: (_, step) => words.say("one_answer.whole.candidates_value", { value: told(reread, "numCandidates", step) }),
     },
     {
       name: words.say(isNarrow ? "one_answer.whole.prob_narrow" : "one_answer.whole.prob"),
@@ -53,19 +54,22 @@ export function curvesOf(run, reread, isNarrow) {
       pale: chosenModelProb,
       at: (share) => share,
       marks: [0, 0.5, 1],
-      say: (value, step) =>
-        isNarrow
+      say: (_, step) => {
+        const [value, model] = [told(reread, "chosenProb", step), told(reread, "chosenModelProb", step)];
+        return isNarrow
           ? words.say("one_answer.whole.prob_short", { value })
-          : words.say("one_answer.whole.prob_value", { value, model: chosenModelProb[step] }),
+          : words.say("one_answer.whole.prob_value", { value, model });
+      },
     },
   ];
 }
 
 /** The cells of a step, in words. @param {import("../../page/js/types.js").Run} run @param {import("../../page/js/types.js").Reread} reread @param {number} step */
 export function cellsOf(run, reread, step) {
-  const entropy = words.say("one_answer.whole.nats", { value: reread.entropy[step] });
-  const [prob, model] = [percent(reread.chosenProb[step]), percent(reread.chosenModelProb[step])];
-  return [step, run.labels[step], reread.numCandidates[step], prob, model, reread.chosenRank[step], entropy];
+  const entropy = words.say("one_answer.whole.nats", { value: told(reread, "entropy", step) });
+  const [prob, model] = [percent(told(reread, "chosenProb", step)), percent(told(reread, "chosenModelProb", step))];
+  const kept = count(told(reread, "numCandidates", step));
+  return [step, run.labels[step], kept, prob, model, reread.chosenRank[step], entropy];
 }
 
 /** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */

@@ -2,6 +2,7 @@
 
 import { linearScale, logScale, pointsOf } from "../../page/js/axis.js";
 import { count } from "../../page/js/numbers.js";
+import { told } from "../../page/js/reread.js";
 import { slideOverSteps } from "../../page/js/step_slider.js";
 import { node, pool, say, set, svg } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
@@ -24,7 +25,7 @@ export function mount(element, api) {
     picture.toggleAttribute("hidden", !run || !reread);
     if (!run || !reread) return;
     const sizes = reread.numCandidates;
-    say(number, count(sizes[step])); // first: it takes room from the picture
+    say(number, count(told(reread, "numCandidates", step))); // first: it takes room from the picture
     const { width, height } = fill();
     const x = linearScale([0, Math.max(run.numSteps - 1, 1)], [EDGE, width - EDGE]);
     const y = logScale([1, run.vocabSize], [height - EDGE, EDGE]);
@@ -36,7 +37,7 @@ export function mount(element, api) {
       "aria-valuenow": step,
       "aria-valuemin": 0,
       "aria-valuemax": run.numSteps - 1,
-      "aria-valuetext": words.say("playground.nucleus.spoken", { step, count: sizes[step] }),
+      "aria-valuetext": words.say("playground.nucleus.spoken", { step, count: told(reread, "numCandidates", step) }),
     });
   }
 

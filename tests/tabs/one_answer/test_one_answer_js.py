@@ -232,7 +232,7 @@ def test_two_curves_and_fewer_words_where_there_is_less_room():
         ["Probability of the written token", "44.4 % (model 40.0 %)"],
     ]
     assert narrow == [["Can be sampled", "3 tokens"], ["Probability", "44.4 %"]]
-    assert cells == [1, "d", 3, "0 %", "10.00 %", 4, "1.06 nats"]
+    assert cells == [1, "d", "3", "0 %", "10.00 %", 4, "1.06 nats"]
 
 
 @pytest.mark.parametrize(
