@@ -143,7 +143,7 @@ def test_the_logits_of_a_run_leave_the_server_once(page: SimpleNamespace, chat: 
     client.join(page.record, chat.name, "Hello", controls, 2)
     value = last_value(client.listen())
     assert value["job"] == {"number": 2, "state": "done", "beat": value["job"]["beat"]}
-    assert value == payload(page.runs.get(value["id"])) | {"job": value["job"]}
+    assert value == payload(page.runs.get(value["id"])) | {"job": value["job"], "held": None}
 
 
 def test_a_picture_that_stays_is_sent_once(page: SimpleNamespace):
