@@ -211,7 +211,8 @@ def test_the_browser_takes_in_what_python_sends():
     assert [run["labels"], run["promptLabels"], run["forced"]] == [["e", "a", "c"], ["b", "c"], []]
     assert [run["numSteps"], run["vocabSize"], run["promptLength"], run["maxNewTokens"]] == [3, 5, 2, 9]
     assert run["params"]["seed"] == 7 and run["id"] == "r1"
-    assert all(value is not None for value in run.values()), "a name that one side spells otherwise"
+    missing = [name for name, value in run.items() if value is None]
+    assert missing == ["held"], "a name that one side spells otherwise: `held` comes only with a conversation"
     writing = in_node(script, sent([4, 0, 2], 0), runs="page/js/run_data.js")
     assert writing["logits"] is None and "order" not in writing
 
