@@ -145,6 +145,18 @@ def test_the_ruler_is_full_and_holds_the_sampled_token():
     assert far["sampled"] == pytest.approx({"start": 0.99, "length": 0.01})
 
 
+def test_the_words_above_the_ruler_stay_inside_it():
+    """They ran into the picture beside it where a low random number landed on another token."""
+    given = [
+        (letters, share * width, width) for letters in (5, 40, 90) for share in (0, 0.3, 0.6, 1) for width in (300, 800)
+    ]
+    script = "return given.map((each) => ruler.captionPlace(...each));"
+    for (letters, _, width), place in zip(given, in_node(script, given, ruler="page/js/ruler.js"), strict=True):
+        length = place["textLength"] or 9 * letters
+        start = place["x"] - (length if place["text-anchor"] == "end" else 0)
+        assert start >= 0 and start + length <= width
+
+
 # ---- the cache
 
 

@@ -9,6 +9,17 @@ const BAND = { y: 34, height: 28 };
 const HEIGHT = BAND.y + BAND.height + 4;
 const SHORTEST = 2; // pixels: shorter segments are one block
 const LETTER = 11.5; // pixels of a letter in a segment
+const CAPTION_LETTER = 9; // of one above it
+
+/** Beside the mark, and inside the picture. Its length is estimated: measuring would hold up every frame of a drag.
+ * @param {number} letters @param {number} x  of the mark @param {number} width */
+export function captionPlace(letters, x, width) {
+  const length = letters * CAPTION_LETTER;
+  if (length > width) return { x: 0, textLength: width, "text-anchor": "start" };
+  const isLeft = x > width / 2;
+  const place = isLeft ? Math.min(Math.max(x + 12, length), width) : Math.max(Math.min(x - 8, width - length), 0);
+  return { x: place, textLength: null, "text-anchor": isLeft ? "end" : "start" };
+}
 
 /** @param {Element} parent */
 export function rulerPicture(parent) {
@@ -68,7 +79,7 @@ export function rulerPicture(parent) {
       const facts = { uniform: now.uniform, token: nameOf(now.sampledPlace), chosen: nameOf(now.chosenPlace) };
       const isChosen = now.sampledPlace === now.chosenPlace;
       say(caption, words.say(isChosen ? "page.ruler.lands_on" : "page.ruler.now_lands_on", facts));
-      set(caption, { x: x + (x > width * 0.5 ? 12 : -8), "text-anchor": x > width * 0.5 ? "end" : "start" });
+      set(caption, captionPlace(caption.textContent?.length ?? 0, x, width));
       set(picture, { "aria-label": caption.textContent });
     },
   };

@@ -5,6 +5,8 @@ import { isOn } from "./stage_table.js";
 import { say, set, svg } from "./svg.js";
 import * as words from "./words.js";
 
+const CAPTION = 110; // pixels that "sum so far" takes, with the gap before it
+
 /** @param {Element} table */
 export function sumCurve(table) {
   const view = svg("svg.sum-curve", { "aria-hidden": "true" }, table);
@@ -39,7 +41,9 @@ export function sumCurve(table) {
       set(dots, { d: points.map((point) => `M${point[0].toFixed(1)} ${point[1]}h0`).join("") });
       const on = isOn("top-p", params);
       set(limit, { d: on ? `M${at(params.top_p)} ${lines[0].offsetTop - 4}V${bottom}` : null });
-      say(caption, on ? words.say("page.sum_curve.limit", { p: params.top_p }) : words.say("page.sum_curve.so_far"));
+      const isFree = x - left > CAPTION; // or it would stand on the names of the tokens
+      const soFar = isFree ? words.say("page.sum_curve.so_far") : "";
+      say(caption, on ? words.say("page.sum_curve.limit", { p: params.top_p }) : soFar);
       set(caption, { x: (on ? at(params.top_p) : x) - 8, y: on ? bottom - 6 : y + 5, "text-anchor": "end" });
     },
   };
