@@ -1,7 +1,7 @@
 // The next token by both models, bars to the left and to the right of the tokens. The sliders read both again.
 
-import { percent } from "../../page/js/numbers.js";
-import { rereadStep } from "../../page/js/reread.js";
+import { about, percent } from "../../page/js/numbers.js";
+import { countTold, rereadStep } from "../../page/js/reread.js";
 import { node, pool, say, sayToken } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
 import { rowsOf } from "./pair.js";
@@ -52,7 +52,8 @@ function contextOf(pieces, step) {
 /** @param {words.Told} model @param {Side | null} side */
 function headOf(model, side) {
   if (!side) return words.text(model);
-  const facts = { model, count: side.now.numCandidates, nats: side.now.entropy };
+  const { entropy, estimated } = side.now;
+  const facts = { model, count: countTold(side.now), nats: about(entropy, estimated.entropy) };
   return words.say("two_models.bars.side", facts);
 }
 
@@ -89,5 +90,5 @@ function drawBar(lane, bar, from) {
   pale.style.transform = `scaleX(${bar?.model ?? 0})`;
   solid.style.transform = `scaleX(${bar?.prob ?? 0})`;
   number.style[from] = `${100 * Math.max(bar?.model ?? 0, bar?.prob ?? 0)}%`;
-  say(number, bar ? percent(bar.kept ? bar.prob : bar.model) : "");
+  say(number, bar ? percent(about(bar.kept ? bar.prob : bar.model, bar.isEstimate)) : "");
 }

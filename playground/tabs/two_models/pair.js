@@ -8,7 +8,8 @@ import { isKept } from "../../page/js/reread.js";
  * @typedef {import("../../page/js/types.js").StepReread} StepReread
  * @typedef {import("../../page/js/words.js").Told} Told
  * @typedef {{ now: StepReread, run: Run }} Side  one model at the step looked at
- * @typedef {{ model: number, prob: number, kept: boolean, sampled: boolean }} Bar  probabilities by the model and after all stages
+ * @typedef {{ model: number, prob: number, kept: boolean, sampled: boolean, isEstimate: boolean }} Bar  probabilities by the
+ *   model and after all stages; isEstimate: the one that is written beside it
  * @typedef {{ label: string | null, chosen: boolean, bars: [Bar | null, Bar | null] }} Row  label null: all others
  */
 
@@ -62,13 +63,12 @@ export function rowsOf(left, right) {
   return [...kept, othersOf(kept)];
 }
 
-/** Those that come first, as long as their bars can be seen. @param {Side} side */
-function placesOf({ now }) {
-  const places = Array.from({ length: TOKENS }, (_, index) => now.start + index);
-  return [
-    ...places.filter((place) => place < now.ranking.length && now.modelProbs[place] >= SMALLEST),
-    now.sampledPlace,
-  ];
+/** Those that come first, as long as their bars can be seen and they have names (see binned.js). @param {Side} side */
+function placesOf({ now, run }) {
+  const places = Array.from({ length: TOKENS }, (_, index) => now.start + index).filter(
+    (place) => place < now.ranking.length && now.modelProbs[place] >= SMALLEST,
+  );
+  return [...places, now.sampledPlace].filter((place) => now.ranking[place] < run.vocabSize);
 }
 
 /** @param {Side} side @param {number} place */
@@ -84,11 +84,15 @@ function placesByLabel(side, labels) {
   return found;
 }
 
-/** A token that this model does not have has no probability. @param {Side} side @param {number | undefined} place @returns {Bar} */
-function barAt({ now }, place) {
-  if (place === undefined) return { model: 0, prob: 0, kept: false, sampled: false };
+/** A token that this model does not have has no probability; of a large vocabulary it may be one that was not sent by name.
+ * @param {Side} side @param {number | undefined} place @returns {Bar} */
+function barAt({ now, run }, place) {
+  const isLarge = run.vocabulary.length > run.vocabSize;
+  if (place === undefined) return { model: 0, prob: 0, kept: false, sampled: false, isEstimate: isLarge };
   const kept = isKept(now, place);
-  return { model: now.modelProbs[place], prob: now.probs[place], kept, sampled: place === now.sampledPlace };
+  const isEstimate = kept ? now.estimated.probs : now.estimated.modelProbs;
+  const sampled = place === now.sampledPlace;
+  return { model: now.modelProbs[place], prob: now.probs[place], kept, sampled, isEstimate };
 }
 
 /** By its longest bar; tokens that nobody keeps come last. @param {Row} row */
@@ -101,13 +105,14 @@ function weight({ bars }) {
 function othersOf(rows) {
   const bars = [0, 1].map((side) => {
     if (!rows[0].bars[side]) return null;
+    const isEstimate = rows.some(({ bars }) => bars[side]?.isEstimate);
     const left = (/** @type {"prob" | "model"} */ name) =>
       Math.max(
         0,
         rows.reduce((rest, { bars: own }) => rest - (own[side]?.[name] ?? 0), 1),
       );
     const prob = left("prob");
-    return { model: left("model"), prob, kept: prob > SMALLEST / 100, sampled: false };
+    return { model: left("model"), prob, kept: prob > SMALLEST / 100, sampled: false, isEstimate };
   });
   return { label: null, chosen: false, bars: /** @type {Row["bars"]} */ (bars) };
 }
