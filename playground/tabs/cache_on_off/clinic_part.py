@@ -63,7 +63,7 @@ def clinic_part(page: Page, lessons: dict[str, Section]) -> None:
             status = panel("job_status", {"buttons": tests}, elem_id="clinic-status")
             evidence = panel("cache_on_off/clinic", elem_id="clinic-panel")
             lesson = lessons["K1"]
-            gr.Markdown(f"### {lesson.title}\n\n{lesson.text}", elem_classes="lesson")
+            gr.Markdown(f"## {lesson.title}\n\n{lesson.text}", elem_classes="lesson")
     inputs = [*page.request, patient.fault, patient.hide, patient.case]
     for test, button in buttons.items():
         work = partial(examined, page.models, test)

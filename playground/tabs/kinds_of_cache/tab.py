@@ -100,7 +100,8 @@ def _long_part(page: Page, lessons: dict[str, Section]) -> None:
         lesson_card("sinks", lessons["sinks"])
         button = lesson_card("sinks_real", lessons["sinks_real"])
     button.visible = bool(real)
-    chosen = button.click(lambda: real[0], None, reader, queue=False, **QUIET)
+    wanted = real[0] if real else small
+    chosen = button.click(lambda: wanted, None, reader, queue=False, **QUIET)
     begins = [start.click, chosen.success]
     _measure(page, "long", begins, stop, along_a_text, [budget, reader], status, [curve, table])
 
