@@ -121,7 +121,7 @@ def opened(window: BrowserContext, url: str) -> Iterator[BrowserPage]:
     page = window.new_page()
     troubles: list[str] = []
     page.on("console", lambda message: troubles.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on("pageerror", lambda error: troubles.append(error.stack or str(error)))
     page.on("request", lambda request: None if _is_local(request.url) else troubles.append(f"left: {request.url}"))
     page.goto(url)
     page.wait_for_selector(".area-tokens .token")  # the answer that the page opens with

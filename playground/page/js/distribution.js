@@ -36,8 +36,8 @@ export function mount(element, api) {
   const canForce = () => full && api.store.get().fork !== null;
   const tip = tipCard(element, () => (canForce() ? words.say("page.distribution.force") : ""));
   const ruler = rulerPicture(node("div.ruler", {}, element));
-  /** @type {{ now: StepReread | null, rows: Row[] }} */
-  const shown = { now: null, rows: [] };
+  /** @type {{ run: import("./types.js").Run | null, now: StepReread | null, rows: Row[] }} */
+  const shown = { run: null, now: null, rows: [] };
 
   /** @type {import("./types.js").Listener} */
   function draw(state) {
@@ -49,7 +49,7 @@ export function mount(element, api) {
     if (!run?.logits || !params) return;
     head.draw(state);
     const now = rereadStep(run, params, step);
-    Object.assign(shown, { now, rows: rowsOf(now, ROWS, log || full) }); // any token can be forced
+    Object.assign(shown, { run, now, rows: rowsOf(now, ROWS, log || full) }); // any token can be forced
     axis(log);
     const lines = drawRows(holder, cut, shown.rows, { now, run, log });
     for (const line of full ? lines : [])
@@ -63,11 +63,11 @@ export function mount(element, api) {
   // A token under the pointer explains itself, here and in the formula.
   followRows(holder, full, {
     look(row) {
-      const { run } = api.store.get();
+      const { run, now } = shown; // what is drawn: the page may be writing the next answer
       const place = row ? placeOf(row) : null;
-      if (row && run && shown.now && place !== null) {
-        tip.show(row, place, shown.now, run);
-        api.store.set({ hover: shown.now.ranking[place] });
+      if (row && run && now && place !== null) {
+        tip.show(row, place, now, run);
+        api.store.set({ hover: now.ranking[place] });
       } else {
         tip.hide();
         api.store.set({ hover: null });

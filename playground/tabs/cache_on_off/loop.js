@@ -132,7 +132,8 @@ function build(element, lines, act) {
 function valuesAt(run, step, isCached) {
   const unseen = unseenAt(run, step, isCached);
   const label = (/** @type {number} */ id) => run.vocabulary[id];
-  const top = highestLogits(run, step, 3).map(({ id, logit }) => `${label(id)} ${decimals(logit, 2)}`);
+  const known = run.logits ? highestLogits(run, step, 3) : []; // not while it is being written
+  const top = known.map(({ id, logit }) => `${label(id)} ${decimals(logit, 2)}`);
   const text = run.promptLength + step + 1;
   const chosen = run.tokenIds[step];
   const facts = { count: unseen.length, ids: spelledIds(unseen), newest: label(unseen[unseen.length - 1]) };
