@@ -231,6 +231,7 @@ def test_the_loop_lights_its_lines_and_says_what_each_has_made(browser_page: Pag
     lit, values = page.locator(".loop-lines .is-lit"), page.locator(".loop-value")
     next_line = page.get_by_role("button", name="Next line")
     page.locator("#race-loop-panel .panel-body").evaluate("() => document.activeElement?.blur()")
+    expect(page.locator(".loop-step")).to_contain_text("Step ")
     start = int(page.locator(".loop-step").inner_text().split()[1])
     expect(lit).to_contain_text("feed_unseen(")
     for piece in ("text[cache.position :]", "[:, -1]", "request.distributions", ".choose(", "text.append("):
