@@ -134,15 +134,18 @@ export function statusFollower(status, { problem = status, buttons = [], running
 /**
  * For a panel with the event "asked" that asks by itself. ask(question) resolves with the reply and never rejects: what
  * went wrong is in `problem`, and a job that was stopped has `stopped`, and `gaveWay` if not by the visitor. A newer
- * question ends the one before it.
+ * question ends the one before it. A panel that asks when it is seen asks while `asked` is not what it would ask about.
  *
  * @param {(job: Job) => void} tell is told how the newest question stands
  */
 export function asker(api, tell = () => {}) {
   let waiting = null;
+  /** @type {string | null} */
+  let asked = null;
 
   function settle(reply) {
     const { resolve, number } = waiting;
+    if (reply.gaveWay) asked = null; // seen again, the panel asks again
     refusals.delete(number);
     clearTimeout(waiting.silence);
     waiting = null;
@@ -158,8 +161,13 @@ export function asker(api, tell = () => {}) {
     get busy() {
       return waiting !== null;
     },
-    ask(question) {
+    /** What the newest question is about; null where there was none, or it gave way. */
+    get asked() {
+      return asked;
+    },
+    ask(question, about = "") {
       if (waiting) settle({ stopped: true });
+      asked = about;
       const number = nextNumber();
       return new Promise((resolve) => {
         waiting = { number, resolve };

@@ -51,22 +51,19 @@ export function mount(element, api) {
     say(stands, jobWords(job));
     set(section, { "aria-busy": isUnderWay(job) ? "true" : null });
   });
-  let asked = ""; // run, layer, position: what Python was last asked about
 
   /** @param {State} state */
   async function draw(state) {
     const request = requestOf(state, looksAt);
-    section.classList.toggle("has-run", Boolean(request || asked));
-    if (!asked) say(note, words.say("inside_the_cache.source.invite"));
+    section.classList.toggle("has-run", Boolean(request || question.asked));
+    if (!question.asked) say(note, words.say("inside_the_cache.source.invite"));
     if (!request || !state.run) return;
     const isOld = isStale(state);
     say(stale, isOld ? words.say("inside_the_cache.source.stale") : "");
-    const about = JSON.stringify([state.run.id, ...looksAt.map((key) => state[key])]);
-    if (about === asked) return;
-    asked = about;
+    const about = JSON.stringify([state.run.id, ...looksAt.map((key) => state[key])]); // run, layer, position
+    if (about === question.asked) return;
     say(note, words.say(described(state.run)));
-    const { problem, stopped, gaveWay } = await question.ask(request);
-    if (gaveWay && asked === about) asked = ""; // seen again, it asks again
+    const { problem, stopped } = await question.ask(request, about);
     if (problem && !stopped) say(stands, problem);
   }
 

@@ -26,13 +26,10 @@ export function mount(element, api) {
   const view = build(element);
   /** @type {Blocks | null} */
   let value = null;
-  let wasAsked = false;
   const question = asker(api, (job) => say(view.status, jobWords(job)));
 
   async function ask() {
-    wasAsked = true;
     const reply = await question.ask({});
-    wasAsked = !reply.gaveWay; // seen again, it asks again
     if (reply.stopped) return;
     say(view.status, reply.problem ?? "");
     if (!reply.sizes) return;
@@ -52,7 +49,7 @@ export function mount(element, api) {
     reads: [],
     draw() {
       draw();
-      if (!wasAsked) ask();
+      if (question.asked === null) ask();
     },
   };
 }

@@ -62,16 +62,13 @@ export function mount(element, api) {
   /** @type {Comparison | null} */
   let value = null;
   let step = 0;
-  let wasAsked = false;
   const question = asker(api, (job) => {
     say(view.status, jobWords(job));
     element.classList.toggle("is-stale", isUnderWay(job));
   });
 
   async function ask() {
-    wasAsked = true;
     const reply = await question.ask({ story: choice.story.value, budget: Number(choice.budget.value) });
-    wasAsked = !reply.gaveWay; // seen again, it asks again
     if (reply.stopped) return;
     element.classList.remove("is-stale");
     say(view.status, reply.problem ?? "");
@@ -116,7 +113,7 @@ export function mount(element, api) {
     reads: [],
     draw() {
       draw();
-      if (!wasAsked) ask();
+      if (question.asked === null) ask();
     },
   };
 }

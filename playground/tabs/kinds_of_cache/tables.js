@@ -17,12 +17,9 @@ export function mount(element, api) {
     return mountTable(node("div.table-holder", {}, part));
   });
   const question = asker(api, (job) => say(status, jobWords(job)));
-  let wasAsked = false;
 
   async function ask() {
-    wasAsked = true;
     const reply = await question.ask({});
-    wasAsked = !reply.gaveWay; // seen again, it asks again
     if (reply.stopped) return;
     say(status, reply.problem ?? "");
     for (const [index, name] of parts.entries()) if (reply[name]) tables[index].update?.(reply[name]);
@@ -32,7 +29,7 @@ export function mount(element, api) {
     update: question.take,
     reads: [],
     draw() {
-      if (!wasAsked) ask();
+      if (question.asked === null) ask();
     },
   };
 }

@@ -33,16 +33,13 @@ export function mount(element, api) {
   const view = build(element);
   /** @type {Calls | null} */
   let value = null;
-  let asked = "";
   const question = asker(api, (job) => say(view.status, jobWords(job)));
 
   /** @param {import("../../page/js/types.js").State} state */
   async function ask({ bar }) {
     const about = JSON.stringify(bar);
-    if (!bar || about === asked) return;
-    asked = about;
-    const reply = await question.ask({});
-    if (reply.gaveWay && asked === about) asked = ""; // seen again, it asks again
+    if (!bar || about === question.asked) return;
+    const reply = await question.ask({}, about);
     if (reply.stopped) return;
     say(view.status, reply.problem ?? "");
     if (!reply.kinds) return;

@@ -71,17 +71,14 @@ export function mount(element, api) {
   );
   /** @type {Result | null} */
   let result = null;
-  let asked = "";
 
   async function ask() {
     const model = api.store.get().bar?.model;
     if (!model) return;
-    asked = model;
     const { "batching-workload": workload, "batching-slots": number } = chosen.get();
     element.classList.add("is-asking");
-    const reply = await asking.ask({ model, workload, slots: Number(number) });
+    const reply = await asking.ask({ model, workload, slots: Number(number) }, model);
     if (reply.stopped && !reply.problem) return; // a newer question is on its way
-    if (reply.gaveWay) asked = ""; // seen again, it asks again
     element.classList.remove("is-asking");
     say(status, reply.problem ?? "");
   }
@@ -101,7 +98,7 @@ export function mount(element, api) {
     },
     draw({ bar: now }) {
       draw();
-      if (now && now.model !== asked) ask();
+      if (now && now.model !== asking.asked) ask();
     },
   };
 }

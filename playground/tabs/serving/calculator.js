@@ -23,7 +23,6 @@ export function mount(element, api) {
   const bar = memoryBar(result);
   const measured = node("p.note.serving-measured", { role: "status" }, element);
   const asking = asker(api, () => {});
-  let asked = "";
 
   function draw() {
     const { config, setup, problem: what } = chosen.get();
@@ -39,10 +38,8 @@ export function mount(element, api) {
 
   /** The tensors of the model in the bar. @param {string} name */
   async function measure(name) {
-    asked = name;
-    const reply = await asking.ask({ model: name });
+    const reply = await asking.ask({ model: name }, name);
     if (reply.stopped && !reply.problem) return; // a newer question is on its way
-    if (reply.gaveWay) asked = ""; // seen again, it asks again
     say(measured, reply.problem ?? words.text(reply.measured));
     if (reply.config) chosen.own(name, reply.config);
     draw();
@@ -53,7 +50,7 @@ export function mount(element, api) {
     update: (given) => asking.take(given),
     draw({ bar: now }) {
       draw();
-      if (now && now.model !== asked) measure(now.model);
+      if (now && now.model !== asking.asked) measure(now.model);
     },
   };
 }

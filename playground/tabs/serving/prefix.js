@@ -79,7 +79,6 @@ export function mount(element, api) {
   let given = null;
   /** @type {Given["answers"] | null} */
   let answers = null;
-  let asked = "";
   let timer = 0;
 
   function changed() {
@@ -91,13 +90,11 @@ export function mount(element, api) {
   async function ask() {
     const model = api.store.get().bar?.model;
     if (!model) return;
-    if (model !== asked) answers = null;
-    asked = model;
+    if (model !== asking.asked) answers = null;
     view.measured.classList.add("is-stale");
     const question = { model, order: chosen.get()["prefix-order"], block: size.get(), answers: !answers };
-    const reply = await asking.ask(question);
+    const reply = await asking.ask(question, model);
     if (reply.stopped && !reply.problem) return; // a newer question is on its way
-    if (reply.gaveWay) asked = ""; // seen again, it asks again
     say(status, reply.problem ?? "");
     view.measured.classList.toggle("is-stale", Boolean(reply.problem));
   }
@@ -122,7 +119,7 @@ export function mount(element, api) {
     },
     draw({ bar: now }) {
       draw();
-      if (now && now.model !== asked) ask();
+      if (now && now.model !== asking.asked) ask();
     },
   };
 }

@@ -21,8 +21,6 @@ export function mount(element, api) {
   const status = node("p.note", { role: "status" }, element);
   const head = node("p.two-verdict", {}, element);
   const picture = answersPicture(element, api.store);
-  /** @type {string | null} */
-  let asked = null; // the prompt of the answer on the page when this was asked for; null: it has not been
   const question = asker(api, (job) => {
     say(status, jobWords(job));
     element.classList.toggle("is-stale", isUnderWay(job));
@@ -30,9 +28,8 @@ export function mount(element, api) {
 
   /** @param {string | null} [prompt]  null: that of the bar */
   async function ask(prompt = null) {
-    asked = api.store.get().run?.prompt ?? "";
-    const reply = await question.ask({ ...choice.now(), prompt });
-    if (reply.gaveWay) asked = null; // seen again, it asks again
+    const onThePage = api.store.get().run?.prompt ?? "";
+    const reply = await question.ask({ ...choice.now(), prompt }, onThePage);
     if (reply.stopped) return;
     element.classList.remove("is-stale");
     const pair = reply.problem ? reply : await pairOf(reply, api);
@@ -60,8 +57,8 @@ export function mount(element, api) {
       }
       if (!params) return; // the sliders have not come
       // Generate has been pressed with another prompt since.
-      const isOther = run?.logits && run.prompt !== asked && run.prompt !== pair?.prompt;
-      if (asked === null || (isOther && !question.busy)) ask();
+      const isOther = run?.logits && run.prompt !== question.asked && run.prompt !== pair?.prompt;
+      if (question.asked === null || (isOther && !question.busy)) ask();
     },
   };
 }
