@@ -39,10 +39,11 @@ def main(arguments: list[str] | None = None) -> None:
         demo = build(flags.device, flags.dtype, flags.model, flags.weights, server_of(flags), allowed_of(flags))
     except (ModelFileError, OSError, RuntimeError, AssertionError) as error:  # the last: a torch without CUDA
         raise SystemExit(say("start.problem.any", reason=str(error).splitlines()[0])) from None
-    options = launch_options(door_of(flags))
-    if (flags.share or not door_of(flags).is_local) and not flags.auth:
+    door = door_of(flags)
+    options, is_open = launch_options(door), flags.share or not door.is_local
+    if is_open and not flags.auth:
         print(say("start.open_to_all", host=flags.host, share=int(flags.share)), file=sys.stderr)
-    if (flags.share or not door_of(flags).is_local) and flags.allow_models:
+    if is_open and flags.allow_models:
         print(say("start.models_for_all"), file=sys.stderr)
     if flags.mcp:
         if find_spec("mcp") is None:

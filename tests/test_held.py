@@ -8,7 +8,7 @@ from conftest import TINY, tiny_model
 
 from playground.models import held
 from playground.models.files import ModelFileError
-from playground.models.held import HeldModels, weight_bytes
+from playground.models.held import HeldModels, memory_of
 from playground.models.text import LoadedModel
 
 
@@ -24,7 +24,7 @@ def clock(monkeypatch) -> list[float]:
     return now
 
 
-SIZE = weight_bytes(tiny("x"))
+SIZE = memory_of(tiny("x"))
 
 
 def test_what_nobody_has_used_for_longest_goes_first(clock):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
+from playground.engine.packed import weight_bytes
 from playground.models.files import CPU, ModelFileError, free_memory
 from playground.models.text import LoadedModel
 from playground.words import say
@@ -74,7 +75,7 @@ class HeldModels(Mapping[str, LoadedModel]):
 
     def add(self, loaded: LoadedModel) -> None:
         """Raises ModelFileError where there is no room for it."""
-        num_bytes = weight_bytes(loaded)
+        num_bytes = memory_of(loaded)
         with self._lock:
             self.make_room(loaded.name, num_bytes)
             self._loaded[loaded.name] = _Loaded(loaded, num_bytes, time.monotonic())
@@ -114,9 +115,9 @@ class HeldModels(Mapping[str, LoadedModel]):
         gc.collect()  # modules refer to each other in circles
 
 
-def weight_bytes(loaded: LoadedModel) -> int:
-    """Of the weights, and of the tables beside them."""
-    module = loaded.model if isinstance(loaded.model, nn.Module) else getattr(loaded.model, "model", None)
+def memory_of(loaded: LoadedModel) -> int:
+    """Bytes of the weights, and of the tables beside them."""
+    module = getattr(loaded.model, "model", loaded.model)  # one of transformers is inside a decoder of ours
     if not isinstance(module, nn.Module):
         return 0
-    return sum(tensor.nbytes for tensor in (*module.parameters(), *module.buffers()))
+    return weight_bytes(module) + sum(table.nbytes for table in module.buffers())

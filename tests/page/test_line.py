@@ -402,13 +402,19 @@ def test_one_visitor_has_two_places_and_others_are_served():
     assert news[-1][0]["state"] == "done"
 
 
-def test_what_a_picture_asked_for_gives_way_to_what_the_visitor_asks_for_next():
-    """A lecturer who turned the pages was told to wait for pictures that were no longer in sight."""
+def picture_in_line() -> tuple[Line, Gate, threading.Thread, threading.Thread, list]:
+    """Behind a pressed button's work that waits at the gate, a picture of the same visitor; the last: its news."""
     line, gate = Line(), Gate()
     pressed, _ = in_background(line, gate.work(), "me", 1)
     until(lambda: len(line) == 1)
     picture, news = in_background(line, iter_of({"text": "old"}), "me", 2, asks=True)
     until(lambda: len(line) == 2)
+    return line, gate, pressed, picture, news
+
+
+def test_what_a_picture_asked_for_gives_way_to_what_the_visitor_asks_for_next():
+    """A lecturer who turned the pages was told to wait for pictures that were no longer in sight."""
+    line, gate, pressed, picture, news = picture_in_line()
     newer, newer_news = in_background(line, iter_of({"text": "new"}), "me", 3, asks=True)
     picture.join(20)
     assert news[-1][0]["state"] == "stopped" and news[-1][0]["gave_way"]
@@ -418,11 +424,7 @@ def test_what_a_picture_asked_for_gives_way_to_what_the_visitor_asks_for_next():
 
 
 def test_a_picture_does_not_give_way_to_what_was_stopped_on_its_way():
-    line, gate = Line(), Gate()
-    pressed, _ = in_background(line, gate.work(), "me", 1)
-    until(lambda: len(line) == 1)
-    picture, news = in_background(line, iter_of({"text": "old"}), "me", 2, asks=True)
-    until(lambda: len(line) == 2)
+    line, gate, pressed, picture, news = picture_in_line()
     line.stop("me", 3, ["race"])
     assert states(followed(line, iter_of({}), number=3, name="race")) == ["stopped"]
     gate.open.set()
