@@ -1,9 +1,14 @@
 """What remote.js is given: answers of the server that --engine names, as they come, and what it tells of them."""
 
+from collections.abc import Iterator
+from contextlib import closing
+from queue import Empty, SimpleQueue
+from threading import Event, Thread
 from typing import Any, Literal
 
 from pydantic import BaseModel
 
+from playground.engine.params import SamplingParams
 from playground.models.remote import (
     RemoteServer,
     RemoteStep,
@@ -21,6 +26,7 @@ from playground.words import say
 BAR, PAIR = "bar", "pair"  # the prompt of the bar; two prompts with the same instructions in front
 CHAT, TEXT = "chat", "text"
 FORMS = (CHAT, TEXT)
+LOOK_SECONDS = 0.05  # how long Stop waits while the server is silent
 SENT = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty", "presence_penalty", "frequency_penalty", "seed")
 YES, TOLD, NO = "yes", "told", "no"  # told: if it was started so
 # For remote_can.js, what a server can show, by the keys of serving.remote.can.
@@ -41,11 +47,18 @@ def remote_values(server: RemoteServer | None, question: Any, prompt: Text, cont
     asked = checked(RemoteQuestion, question)
     if server is None:
         raise RequestError(say("serving.remote.none"))
+    prompts = [prompt] if asked.what == BAR else two_prompts()
     params, most = sampling_params(controls), new_tokens(controls)
+    return (yield from _aside(_answers(server, prompts, params, most, asked.form == CHAT)))
+
+
+def _answers(
+    server: RemoteServer, prompts: list[str], params: SamplingParams, most: int, is_chat: bool
+) -> Iterator[dict]:
     model = model_name(server)
     answers: list[dict] = []
-    for text in [prompt] if asked.what == BAR else two_prompts():
-        body = request_body(model, text, params, most, asked.form == CHAT)
+    for text in prompts:
+        body = request_body(model, text, params, most, is_chat)
         about = {"model": model[:100], "settings": _settings(body), "not_sent": ", ".join(not_sent(params))}
         steps: list[RemoteStep] = []
         usage = None
@@ -56,7 +69,45 @@ def remote_values(server: RemoteServer | None, question: Any, prompt: Text, cont
                 steps.append(news)
             yield about | {"answers": [*answers, answer_value(text, steps, usage)]}
         answers.append(answer_value(text, steps, usage))
-    return about | {"answers": answers}
+    yield about | {"answers": answers}
+
+
+def _aside(values: Iterator[dict]) -> Work:
+    """The newest value; None while none comes. A thread of its own waits for the server, so Stop need not: after it
+    that thread ends at the server's next word, or when a time limit of models/remote.py is over.
+    """
+    news: SimpleQueue[tuple[dict | None, Exception | None]] = SimpleQueue()  # (None, None) at the end
+    nobody_waits = Event()
+
+    def read() -> None:
+        try:
+            with closing(values):
+                for value in values:
+                    if nobody_waits.is_set():
+                        return
+                    news.put((value, None))
+            news.put((None, None))
+        except Exception as error:
+            news.put((None, error))
+
+    Thread(target=read, name="remote", daemon=True).start()
+    try:
+        newest = None
+        while True:
+            try:
+                value, error = news.get(timeout=LOOK_SECONDS)
+            except Empty:
+                yield None
+                continue
+            if error:
+                raise error
+            if value is None:
+                return newest
+            newest = value
+            if news.empty():
+                yield newest
+    finally:
+        nobody_waits.set()
 
 
 def two_prompts() -> list[str]:
