@@ -41,10 +41,10 @@ export function experimentsNow(tab) {
  * @param {Record<string, string>} wanted @param {string | null} button */
 export async function repeatExperiment(wanted, button) {
   for (const [id, value] of Object.entries(wanted)) {
-    const holder = await eventually(() => find(id));
-    if (holder) setField(holder, value);
+    const holder = await eventually(() => isElsewhere(id) || find(id));
+    if (holder instanceof HTMLElement) setField(holder, value);
   }
-  const found = button && (await eventually(() => find(button)));
+  const found = button && (await eventually(() => isElsewhere(button) || find(button)));
   // What it starts would otherwise answer to pictures that are not there yet.
   await eventually(() => !document.querySelector("#tabs .panel-body:not([data-mounted])"));
   if (found instanceof HTMLButtonElement && isExperiment(found)) found.click();
@@ -62,6 +62,9 @@ function find(id) {
   const element = document.getElementById(id);
   return element?.closest("#tabs") && element.getClientRects().length ? element : null;
 }
+
+/** On the page, but of no experiment: it would be waited for in vain. @param {string} id */
+const isElsewhere = (id) => Boolean(document.getElementById(id)) && !isInTabs(id);
 
 /** @param {string} id */
 const isInTabs = (id) => Boolean(document.getElementById(id)?.closest("#tabs"));

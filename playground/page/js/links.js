@@ -22,7 +22,7 @@ import * as words from "./words.js";
  */
 
 const PAUSE_MS = 400; // browsers refuse an address that changes more often than about three times a second
-const MODEL_SECONDS = 120; // a whole class may stand in the line
+const MODEL_SECONDS = 120; // a whole class may stand in the line; for what surely comes, however busy a machine is
 const OPENING_SECONDS = 4; // until the run that the page opens with is there
 const FORKING_TAB = "sampling";
 const TALKING_TAB = ["sampling", "answer-reading"];
@@ -223,7 +223,7 @@ async function askTurn(store, place) {
   const { model = place.model, prompt = place.prompt, history } = place.answer;
   if (!store.get().ask) {
     await openTab(TALKING_TAB);
-    await eventually(() => store.get().ask);
+    await eventually(() => store.get().ask, MODEL_SECONDS);
     await openTab(place.tab);
   }
   store.get().ask?.(model, JSON.parse(history), prompt, null);
@@ -234,7 +234,7 @@ async function askTurn(store, place) {
 async function forceTokens(store, place, isOver) {
   if (!store.get().fork) {
     await openTab([FORKING_TAB]);
-    await eventually(() => store.get().fork);
+    await eventually(() => store.get().fork, MODEL_SECONDS);
     await openTab(place.tab);
   }
   for (const [step, tokenId] of place.forced) {
@@ -263,7 +263,7 @@ async function setBar({ store, ...api }, { model, prompt }) {
   if (isThere()) return;
   api.setValue({ model, prompt });
   api.trigger("opened");
-  await eventually(isThere);
+  await eventually(isThere, MODEL_SECONDS);
 }
 
 /** Writes what `textNow` gives, null: nothing, as the address. @param {() => string | null} textNow */
