@@ -45,7 +45,7 @@ function textLine(parent) {
 function buildSide(parent, side) {
   const title = words.say(`cache_on_off.race.side.${side}`);
   const box = node(/** @type {any} */ (`section.race-side.is-${side}`), { "aria-label": title }, parent);
-  node("h3", {}, box, title);
+  node("h2", {}, box, title);
   const clock = node("span.race-clock", {}, box);
   const label = node("span.race-label", {}, box);
   node("p.race-how", {}, box, words.say(`cache_on_off.race.how.${side}`));
