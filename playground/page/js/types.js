@@ -92,6 +92,7 @@
  * @property {[number, number]} starts  the first and the last place that `start` may be
  * @property {number} numKept
  * @property {number} keptMass  the part of the probability before it that it kept
+ * @property {number} keptError  how far that may be off, as a part of itself
  * @property {boolean} cuts
  * @property {number} temperature
  * @property {number} base  the place from which exponents count
