@@ -51,7 +51,7 @@ def _budget_part(page: Page, lessons: dict[str, Section]) -> None:
     with gr.Row(elem_classes="lessons"):
         lesson_card("K16", lessons["K16"])
 
-    work, inputs = partial(compared, page.models), [picture, page.model_name, page.prompt]
+    work, inputs = partial(compared, page.models), [picture, *page.request]
     page.jobs.on(picture.asked, work, inputs, picture, name="kinds", long=True, asks=True, trigger_mode="multiple")
 
 
@@ -112,7 +112,7 @@ def _update_part(page: Page, lessons: dict[str, Section]) -> None:
         gr.Markdown(say("kinds_of_cache.update.text"), elem_classes="card-words")
         calls = panel("kinds_of_cache/update", elem_id="kinds-update-panel", events=["asked"])
         gr.Markdown(say("kinds_of_cache.update.compile"), elem_classes="card-words")
-    work, inputs = partial(update_calls, page.models), [calls, page.model_name, page.prompt]
+    work, inputs = partial(update_calls, page.models), [calls, *page.request]
     page.jobs.on(calls.asked, work, inputs, calls, name="kinds-update", long=True, asks=True, trigger_mode="multiple")
 
 

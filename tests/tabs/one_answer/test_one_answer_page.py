@@ -603,6 +603,7 @@ def test_a_conversation_goes_on_from_the_cache_and_a_link_repeats_it(
     expect(turns.locator(".turns-question")).to_have_text(["What is a dog?", "And a cat?"])
     said = f"Fed {len(ids) - held} new tokens; {held} are in the cache already. A new start would have fed {len(ids)}."
     expect(turns.locator(".turns-fed")).to_have_text(said)
+    expect(turns.locator(".turns-alone")).to_contain_text("without this conversation")
     expect(ask).to_have_value("")
 
     expect(tab).to_have_url(re.compile("system=Answer.*answer.history=.*tab=sampling/answer-reading"))
@@ -618,6 +619,11 @@ def test_a_conversation_goes_on_from_the_cache_and_a_link_repeats_it(
         turns.get_by_role("button", name="Start anew").click()
     expect(turns.locator(".turns-answer")).to_have_text([first.text])
     expect(turns.locator(".turns-fed")).to_be_hidden()
+    expect(turns.locator(".turns-alone")).to_be_hidden()
+    tab.get_by_role("tab", name="Thirty answers").click()
+    expect(tab.locator(".answers-board .answers-conditions").first).to_contain_text(
+        "“What is a dog?” · system prompt “Answer in one sentence.”"
+    )
 
 
 def test_a_text_that_was_written_again_says_what_each_pass_read(tab: Page):
