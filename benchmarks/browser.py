@@ -22,7 +22,7 @@ from playground.models.loading import LoadedModel, embedded_names, load_model
 MOVES, PAUSE_MS = 6, 120  # in a round
 DRAG_EVENTS, DRAG_EVERY_MS = 120, 25  # 40 events a second for three seconds, as a hand makes them
 LIVE_PAUSE_MS = 800
-PROMPT = "Once upon a time"
+PROMPT = "Tell me a story about a dragon."
 READY, HELLO_READY = "#slider-temperature", "textarea"  # what a visitor waits for
 FIRST_PICTURE = ".area-distribution .bar-row.is-chosen"
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import pytest
 import torch
-from conftest import choose_model, drawn, generate, more_settings, new_run, set_new_tokens, slide
+from conftest import choose_model, drawn, generate, more_settings, new_run, set_new_tokens, slide, unreadable
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from playground.engine.generation import generate as generate_steps
@@ -671,6 +671,7 @@ def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(tab: P
             tab.set_viewport_size({"width": width, "height": height or 844})
             drawn(tab)
             assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
+            assert unreadable(tab, "#answer-parts") == [], name
             if height:
                 below = "document.documentElement.scrollHeight - document.querySelector('#bar').offsetHeight"
                 assert tab.evaluate(below) <= 2 * height, name  # the bar itself stays in sight
