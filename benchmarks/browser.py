@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.against_transformers import NEW_TOKENS, generate_in, in_transformers
 from benchmarks.measure import Figure, Goal, Took, Way, compare
-from playground.models.loading import LoadedModel, embedded_names, load_model
+from playground.models.loading import LoadedModel, load_model
 
 MOVES, PAUSE_MS = 6, 120  # in a round
 DRAG_EVENTS, DRAG_EVERY_MS = 120, 25  # 40 events a second for three seconds, as a hand makes them
@@ -91,9 +91,9 @@ def figures() -> Iterator[Figure]:
     if path is None:
         print("the browser is not measured: chromium is not installed", file=sys.stderr)
         return
-    from playground.__main__ import build
+    from playground.__main__ import OPENS_WITH, build
 
-    loaded = load_model(embedded_names()[0])  # the page offers it first
+    loaded = load_model(OPENS_WITH)
     with (
         sync_playwright() as playwright,
         served(build()) as page_url,
