@@ -144,6 +144,20 @@ def shared_page(window: BrowserContext, page_url: str) -> Iterator[BrowserPage]:
         yield page
 
 
+def go_to(page: BrowserPage, address: str) -> None:
+    """As a link leads there, without another load: model, prompt, all sliders, tab and view are as a new page has them,
+    but for what the address names. What stands in the boxes of the tabs' own experiments stays."""
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page.evaluate(
+        """async (address) => {
+          const main = document.querySelector("script[type=module][src*='main.js']").src;
+          const refused = await (await import(main.replace("main.js", "links.js"))).openAddress(address);
+          if (refused.length) throw new Error(refused.join(", "));
+        }""",
+        address,
+    )
+
+
 def generate(page: BrowserPage, prompt: str | None = None) -> None:
     """Types the prompt, if one is given, presses Generate and waits for the pictures of that run."""
     if prompt is not None:
