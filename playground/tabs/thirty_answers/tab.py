@@ -15,7 +15,8 @@ from playground.page.panel import panel
 from playground.page.requests import known_settings, model_of
 from playground.tabs.thirty_answers.answers import NUM_ANSWERS
 from playground.tabs.thirty_answers.frequency import SIZES
-from playground.tabs.thirty_answers.values import agreement_values, among_values, answer_values, curve_values
+from playground.tabs.thirty_answers.kept_answers import KeptAnswers
+from playground.tabs.thirty_answers.values import agreement_values, among_values, curve_values
 from playground.words import say
 
 CHAT = "minimind-chat"
@@ -30,7 +31,7 @@ def shared_answers(page: Page) -> None:
     said = panel("thirty_answers/bar", {"model": page.model_name.value, "prompt": page.prompt.value})
     gr.on([page.model_name.change, page.prompt.change], None, names, said, js=_SAID, queue=False, **QUIET)
     asking = panel("thirty_answers/asking", events=["asked"])
-    _answers(page, asking, answer_values, "answers", long=False)
+    _answers(page, asking, KeptAnswers().values, "answers", long=False)
 
 
 def answers_tab(page: Page) -> None:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from conftest import drawn, generate, set_new_tokens, slide, small_texts
+from conftest import drawn, generate, set_new_tokens, slide, unreadable
 from playwright.sync_api import Browser, Page, expect
 
 import playground.tabs.cache_on_off.clinic as clinic
@@ -274,7 +274,7 @@ def test_no_part_is_longer_than_two_screens_and_nothing_is_smaller_than_18_px(ra
         drawn(page)
         height = page.evaluate("document.documentElement.scrollHeight")
         assert height <= 2 * 768, f"{part}: {height} px"
-        assert small_texts(page, "#race-parts") == [], part
+        assert unreadable(page, "#race-parts") == [], part
 
 
 def test_a_planted_fault_is_found_in_two_steps(browser_page: Page):

@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import pytest
 import torch
-from conftest import choose_model, drawn, generate, go_to, more_settings, new_run, slide
+from conftest import choose_model, drawn, generate, go_to, more_settings, new_run, slide, unreadable
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from playground.engine.generation import generate as generate_steps
@@ -606,6 +606,7 @@ def test_a_conversation_goes_on_from_the_cache_and_a_link_repeats_it(
     expect(turns.locator(".turns-question")).to_have_text(["What is a dog?", "And a cat?"])
     said = f"Fed {len(ids) - held} new tokens; {held} are in the cache already. A new start would have fed {len(ids)}."
     expect(turns.locator(".turns-fed")).to_have_text(said)
+    expect(turns.locator(".turns-alone")).to_contain_text("without this conversation")
     expect(ask).to_have_value("")
 
     expect(tab).to_have_url(re.compile("system=Answer.*answer.history=.*tab=sampling/answer-reading"))
@@ -621,6 +622,11 @@ def test_a_conversation_goes_on_from_the_cache_and_a_link_repeats_it(
         turns.get_by_role("button", name="Start anew").click()
     expect(turns.locator(".turns-answer")).to_have_text([first.text])
     expect(turns.locator(".turns-fed")).to_be_hidden()
+    expect(turns.locator(".turns-alone")).to_be_hidden()
+    tab.get_by_role("tab", name="Thirty answers").click()
+    expect(tab.locator(".answers-board .answers-conditions").first).to_contain_text(
+        "“What is a dog?” · system prompt “Answer in one sentence.”"
+    )
 
 
 def test_a_text_that_was_written_again_says_what_each_pass_read(tab: Page):
@@ -669,6 +675,7 @@ def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(own_ta
             tab.set_viewport_size({"width": width, "height": height or 844})
             drawn(tab)
             assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
+            assert unreadable(tab, "#answer-parts") == [], name
             if height:
                 below = "document.documentElement.scrollHeight - document.querySelector('#bar').offsetHeight"
                 assert tab.evaluate(below) <= 2 * height, name  # the bar itself stays in sight

@@ -1,7 +1,9 @@
 """Thirty answers: what is counted, how likely each is, and that sampling many changes none."""
 
+import copy
 import csv
 import io
+import json
 import random
 from collections import Counter
 from dataclasses import replace
@@ -20,7 +22,7 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.model import ContextFullError, ModelConfig, Transformer
 from playground.engine.params import SamplingParams
 from playground.engine.sampling import Distributions, NoTokenError, row_seed
-from playground.models.answers import Answer
+from playground.models.answers import Answer, at_once
 from playground.models.rows import answer_rows, generate_rows
 from playground.models.text import LoadedModel
 from playground.page.spreadsheet import csv_text
@@ -39,6 +41,7 @@ from playground.tabs.thirty_answers.batch_work import batch_work
 from playground.tabs.thirty_answers.curve import VALUES, rarefy, sample_curve_pool
 from playground.tabs.thirty_answers.figures import agreement_figure
 from playground.tabs.thirty_answers.frequency import chi_square_test, predicted_vs_observed, wilson_interval
+from playground.tabs.thirty_answers.kept_answers import KeptAnswers
 from playground.tabs.thirty_answers.tree import answer_tree
 from playground.tabs.thirty_answers.values import agreement_values, among_values, curve_values
 from playground.words import say
@@ -496,6 +499,43 @@ def test_three_thousand_answers_say_how_many_there_are_and_rest_before_they_are_
     assert "confidence intervals (3,000 samples) contain the predicted share" in say(value["words"])
 
 
+def test_the_same_question_is_answered_without_the_model_and_any_other_by_it(chain):
+    kept, asked = KeptAnswers(), question(chain, "h")
+
+    def fed_for(loaded_model: LoadedModel, asked: dict) -> tuple[dict, int]:
+        before = loaded_model.model.num_fed
+        value = at_once(kept.values({chain.name: loaded_model}, asked))
+        return value, loaded_model.model.num_fed - before
+
+    first, fed = fed_for(chain, asked)
+    assert fed > 0
+    first["views"].clear()  # what one visitor is given is nobody else's
+    again, fed = fed_for(chain, asked | {"number": 7, "params": {"temperature": 1.0, "seed": 0}})
+    alone = at_once(answers_values.answer_values({chain.name: chain}, asked))
+    measured = {"seconds": again["seconds"]}
+    assert fed == 0 and again == json.loads(json.dumps(alone | measured))
+    others = [asked | {"prompt": "hh"}, *(asked | {"params": each} for each in ({"seed": 1}, {"temperature": 0.9}))]
+    assert all(fed_for(chain, other)[1] > 0 for other in others) and len(kept) == 4
+    assert fed_for(replace(chain, model=copy.copy(chain.model)), asked)[1] > 0  # the name is not the model
+
+
+def test_kept_answers_are_bounded_and_the_one_not_asked_for_longest_goes(chain, monkeypatch):
+    kept, models = KeptAnswers(), {chain.name: chain}
+    ask = [question(chain, "h", params={"seed": seed}) for seed in range(4)]
+    monkeypatch.setattr(KeptAnswers, "most_bytes", 3 * len(json.dumps(at_once(kept.values(models, ask[0])))) + 3000)
+    for seed in (1, 2, 0, 3):
+        at_once(kept.values(models, ask[seed]))
+    assert len(kept) == 3
+    fed = chain.model.num_fed
+    at_once(kept.values(models, ask[0]))
+    assert chain.model.num_fed == fed
+    at_once(kept.values(models, ask[1]))
+    assert chain.model.num_fed > fed
+    monkeypatch.setattr(KeptAnswers, "most_bytes", 0)
+    at_once(kept.values(models, ask[2]))
+    assert len(kept) == 0
+
+
 @pytest.mark.parametrize("prompt", ["=1+h", "+h", "-h", "@h"])
 def test_no_csv_of_the_tab_holds_a_cell_that_a_spreadsheet_runs(chain, prompt):
     answers = sample_answer_set(chain, prompt, SamplingParams(), 6)
@@ -513,6 +553,14 @@ def test_numbers_and_plain_words_go_to_csv_as_they_are():
     frame = pd.DataFrame({"token": ["-", "a-b", "'"], "logit": [-1.5, 2.0, 0.0]})
     assert csv_text(frame) == "token,logit\n'-,-1.5\na-b,2.0\n',0.0\n"
     assert frame["token"][0] == "-"
+
+
+def test_a_table_is_written_as_pandas_writes_it():
+    columns = {"text": ['say "a, b"', "two\nlines", None], "share": [0.1 + 0.2, np.nan, 1e-12], "n": [1, 2, 3]}
+    frame = pd.DataFrame(columns | {"is_kept": [True, False, True]})
+    for header in (True, False):
+        assert csv_text(frame, header) == frame.to_csv(index=False, header=header)
+    assert csv_text(frame[:0]) == "text,share,n,is_kept\n"
 
 
 # --- the tree
