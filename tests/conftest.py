@@ -144,6 +144,20 @@ def shared_page(window: BrowserContext, page_url: str) -> Iterator[BrowserPage]:
         yield page
 
 
+def go_to(page: BrowserPage, address: str) -> None:
+    """As a link leads there, without another load: model, prompt, all sliders, tab and view are as a new page has them,
+    but for what the address names. What stands in the boxes of the tabs' own experiments stays."""
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page.evaluate(
+        """async (address) => {
+          const main = document.querySelector("script[type=module][src*='main.js']").src;
+          const refused = await (await import(main.replace("main.js", "links.js"))).openAddress(address);
+          if (refused.length) throw new Error(refused.join(", "));
+        }""",
+        address,
+    )
+
+
 def generate(page: BrowserPage, prompt: str | None = None) -> None:
     """Types the prompt, if one is given, presses Generate and waits for the pictures of that run."""
     if prompt is not None:
@@ -192,20 +206,45 @@ def slide(page: BrowserPage, name: str, value: float) -> None:
     )
 
 
-def small_texts(page: BrowserPage, root: str) -> list[str]:
-    """The texts in an element that are smaller than what the last row can read."""
-    return page.locator(root).evaluate(
-        """(root) => {
-          const small = [], walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-          while (walker.nextNode()) {
-            const [text, parent] = [walker.currentNode.textContent.trim(), walker.currentNode.parentElement];
-            const size = parseFloat(getComputedStyle(parent).fontSize);
-            const isSmall = text && size < 18 && parent.checkVisibility();
-            if (isSmall) small.push(`${size} ${parent.tagName} ${text.slice(0, 40)}`);
-          }
-          return small;
-        }"""
-    )
+UNREADABLE = """async (root) => {
+ const look = () => {
+  const wrong = [], lines = [], walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const [text, parent] = [walker.currentNode.textContent.trim(), walker.currentNode.parentElement];
+    const isSeen = parent.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+    if (!text || !isSeen || parent.closest("title, option, .only-heard, .sr-only, .enlarge")) continue;
+    const size = parseFloat(getComputedStyle(parent).fontSize);
+    if (size < 18) wrong.push(`${size} px: ${parent.tagName} ${text.slice(0, 40)}`);
+    let clip = { left: -1e6, top: -1e6, right: 1e6, bottom: 1e6 };
+    const cut = (box) => ({ left: Math.max(clip.left, box.left), top: Math.max(clip.top, box.top),
+                            right: Math.min(clip.right, box.right), bottom: Math.min(clip.bottom, box.bottom) });
+    for (let above = parent; above !== root.parentElement; above = above.parentElement)
+      if (getComputedStyle(above).overflow !== "visible") clip = cut(above.getBoundingClientRect());
+    const range = document.createRange();
+    range.selectNodeContents(walker.currentNode);
+    for (const { left, right, top, bottom, height } of range.getClientRects()) {
+      const letters = { left, right, top: top + 0.22 * height, bottom: bottom - 0.22 * height };
+      lines.push({ text: text.slice(0, 40), parent, ...cut(letters) });
+    }
+  }
+  lines.forEach((one, place) => {
+    for (const other of lines.slice(place + 1)) {
+      const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+      if (one.parent !== other.parent && wide > 3 && high > 2) wrong.push(`${one.text} on ${other.text}`);
+    }
+  });
+  return wrong;
+ };
+ const until = performance.now() + 5000; // what is just being laid out may stand anywhere
+ while (look().length && performance.now() < until) await new Promise(requestAnimationFrame);
+ return look();
+}"""
+
+
+def unreadable(page: BrowserPage, root: str) -> list[str]:
+    """The texts in an element that are smaller than what the last row can read, or that stand on another one."""
+    return page.locator(root).evaluate(UNREADABLE)
 
 
 def drawn(page: BrowserPage) -> None:

@@ -10,6 +10,7 @@ from playground.models import held
 from playground.models.files import ModelFileError
 from playground.models.held import HeldModels, memory_of
 from playground.models.text import LoadedModel
+from playground.tabs.two_models.sides import choices
 
 
 def tiny(name: str) -> LoadedModel:
@@ -92,3 +93,19 @@ def test_memory_that_the_machine_lacks_is_made_by_letting_go(clock, monkeypatch)
     assert "a" in models
     models.make_room("b", SIZE + 1)
     assert "a" not in models
+
+
+def test_a_model_that_is_only_listed_is_let_go(clock):
+    """Every page that looked which models there are kept them all."""
+    models = HeldModels({"given": tiny("given")}, most_bytes=SIZE)
+    models.add(tiny("a"))
+    clock[0] += held.IN_USE_SECONDS + 1
+    assert [each.name for each in models.values()] == list(models) == ["given", "a"]
+    assert [name for name, _ in models.items()] == list(models)
+    assert [side["model"] for side in choices(models)["sides"]][-1] == "a"
+    models.add(tiny("b"))
+    assert list(models) == ["given", "b"]
+    clock[0] += held.IN_USE_SECONDS + 1
+    assert models["b"].name == "b"
+    with pytest.raises(ModelFileError, match="in use"):
+        models.make_room("c", SIZE)

@@ -4,7 +4,7 @@ import gc
 import threading
 import time
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from dataclasses import dataclass
 
 import torch
@@ -58,6 +58,18 @@ class HeldModels(Mapping[str, LoadedModel]):
 
     def __len__(self) -> int:
         return len(self._given) + len(self._loaded)
+
+    def values(self) -> ValuesView[LoadedModel]:
+        """To look at only: a model that is merely listed is used by nobody."""
+        return self._all().values()
+
+    def items(self) -> ItemsView[str, LoadedModel]:
+        """As `values`."""
+        return self._all().items()
+
+    def _all(self) -> dict[str, LoadedModel]:
+        with self._lock:
+            return self._given | {name: each.model for name, each in self._loaded.items()}
 
     def use(self, name: str) -> None:
         """Somebody still looks at what this model wrote."""

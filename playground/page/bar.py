@@ -69,7 +69,7 @@ def build_bar(models: Mapping[str, LoadedModel], allowed: Allowed | None = None)
             start = gr.Button(say("page.bar.generate"), variant="primary", elem_id="generate", min_width=150, scale=0)
             stop = gr.Button(say("page.bar.stop"), elem_id="stop", min_width=80, scale=0)
         run = panel("run_data", server_functions=[_vocabulary_of(models), _show(models, runs)], elem_id="run")
-    controls = controls_panel(next(iter(models.values())).model.config.vocab_size)  # outside: it stays in sight
+    controls = controls_panel(next(iter(models)), _limits_of(models))  # outside: it stays in sight
 
     def on_example(prompt: Text):
         return prompt
@@ -135,6 +135,13 @@ def _show(models: Mapping[str, LoadedModel], runs: RunStore) -> Callable[[str], 
         return runs.show(run_id)
 
     return show
+
+
+def _limits_of(models: Mapping[str, LoadedModel]) -> Callable[[str], dict[str, int]]:
+    def limits_of(name: str) -> dict[str, int]:
+        return {"vocab_size": model_of(models, name).model.config.vocab_size}
+
+    return limits_of
 
 
 def _vocabulary_of(models: Mapping[str, LoadedModel]) -> Callable[[str], dict[str, Any]]:

@@ -4,7 +4,7 @@ page/js/binned.js reads this. N steps, V vocabulary, S tokens of a step that are
 """
 
 import base64
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,3 +100,49 @@ def _summaries(tail: np.ndarray, first_places: np.ndarray, counts: np.ndarray) -
         mean = np.add.reduceat(depth, first_places) / counts
         variance = np.add.reduceat((depth - np.repeat(mean, counts)) ** 2, first_places) / counts
     return np.stack([highest, lowest, np.nan_to_num(mean), np.sqrt(np.nan_to_num(variance))], axis=1)
+
+
+def unbinned(value: Mapping[str, Any], num_steps: int, vocab_size: int) -> np.ndarray:
+    """(N, V) float32 of what `binned` made. Exact for the tokens that were sent one by one. The others get values that
+    have the mean, the deviation and the bounds of their bin; which token of a bin had which logit is not known.
+
+    Raises ValueError, or another error of a wrong type, for what `binned` does not make.
+    """
+    sizes = np.array(value["sizes"], dtype=np.int64).reshape(num_steps, 2)
+    ids = _unpacked(value["ids"], {2: "<u2", 4: "<u4"}[value["id_bytes"]]).astype(np.int64)
+    logits, counts = _unpacked(value["logits"], "<f4"), _unpacked(value["counts"], "<u4").astype(np.int64)
+    bins = _unpacked(value["bins"], "<f4").reshape(len(counts), 4)
+    num_tokens, num_bins = sizes.sum(0)
+    if sizes.min(initial=0) < 0 or len(ids) != num_tokens or len(logits) != num_tokens or len(counts) != num_bins:
+        raise ValueError("sizes")
+    tokens_end, bins_end = sizes.cumsum(0).T
+    rows = np.empty((num_steps, vocab_size), dtype=np.float32)
+    for row, (tokens, each), end, last in zip(rows, sizes, tokens_end, bins_end, strict=True):
+        sent, in_bins = ids[end - tokens : end], slice(last - each, last)
+        in_tail = np.ones(vocab_size, dtype=bool)
+        in_tail[sent] = False  # an id beyond the vocabulary is an IndexError
+        if in_tail.sum() != vocab_size - tokens or counts[in_bins].sum() != vocab_size - tokens:
+            raise ValueError("tokens")
+        row[sent] = logits[end - tokens : end]
+        # Below the largest ones, also where they are equal: else other tokens would stand among them.
+        limit = np.nextafter(row[sent[value["top"] - 1]], np.float32(-np.inf))
+        row[in_tail] = np.minimum(_spread(counts[in_bins], bins[in_bins]), limit)
+    return rows
+
+
+def _unpacked(text: str, kind: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text, validate=True), dtype=kind)
+
+
+def _spread(counts: np.ndarray, bins: np.ndarray) -> np.ndarray:
+    """Values of the tokens of bins, from the largest down: in even distances around the mean, within the bounds."""
+    highest, lowest, depth, deviation = (np.repeat(column, counts) for column in bins.T.astype(np.float64))
+    count = np.repeat(counts, counts)
+    place = np.arange(len(count)) - np.repeat(np.cumsum(counts) - counts, counts)
+    # In units of their own deviation: that of n even distances on a length of 1 is the root of (1 - 1/n^2) / 12.
+    from_the_middle = 0.5 - (place + 0.5) / count
+    units = from_the_middle / np.sqrt((1 - 1 / np.maximum(count, 2) ** 2) / 12)
+    values = np.clip(highest - depth + deviation * units, lowest, highest)
+    if np.isnan(values).any() or (values == np.inf).any():
+        raise ValueError("bins")
+    return values

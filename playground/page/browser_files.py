@@ -14,12 +14,16 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 from pathlib import Path
+from typing import Any
 from urllib.parse import urljoin
 
 import gradio as gr
 import plotly
+from gradio.routes import ORJSONResponse
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from playground.page.panel import panels_in_sight
 from playground.words import catalogue, say
@@ -81,6 +85,19 @@ class BrowserFiles:
         """The modules that the page begins with."""
         panels = (f"tabs/{name}.js" if "/" in name else f"page/js/{name}.js" for name in panels_in_sight(demo))
         return needed(self.scripts, [MAIN, *panels])
+
+
+class SameForAll(ORJSONResponse):
+    """What a server function answers alike to everybody: written as JSON and packed once, not for each visitor."""
+
+    def __init__(self, value: Any) -> None:
+        super().__init__(value, headers={"vary": "accept-encoding"})
+        headers = {"vary": "accept-encoding", "content-encoding": "gzip"}
+        self._packed = Response(gzip.compress(self.body), media_type=self.media_type, headers=headers)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_packed = "gzip" in Headers(scope=scope).get("accept-encoding", "")
+        await (self._packed(scope, receive, send) if is_packed else super().__call__(scope, receive, send))
 
 
 def needed(scripts: Mapping[str, bytes], begun: Iterable[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """The sliders that every tab reads."""
 
+from collections.abc import Callable
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -25,7 +26,8 @@ def stage_table() -> dict[str, Any]:
     }
 
 
-def controls_panel(vocab_size: int) -> gr.HTML:
-    """Its value is a dict like DEFAULTS."""
-    limits = {"vocab_size": vocab_size, "most_new_tokens": MOST_NEW_TOKENS, "most_seed": MOST_SEED}
-    return panel("controls", {**DEFAULTS, **limits, "table": stage_table()}, elem_id="controls")
+def controls_panel(model: str, limits_of: Callable[[str], dict[str, int]]) -> gr.HTML:
+    """Its value is a dict like DEFAULTS. `limits_of` says how far the sliders reach for a model; `model` is chosen."""
+    limits = {"most_new_tokens": MOST_NEW_TOKENS, "most_seed": MOST_SEED, **limits_of(model)}
+    value = {**DEFAULTS, **limits, "table": stage_table(), "model": model}
+    return panel("controls", value, server_functions=[limits_of], elem_id="controls")

@@ -13,14 +13,16 @@ from playground.engine.generation import Request, Step
 from playground.engine.params import SamplingParams
 from playground.engine.sampling import Distributions
 from playground.engine.trace import Trace
+from playground.page.binned import unbinned
 from playground.page.controls import MOST_SEED
 from playground.page.requests import page_params
-from playground.page.runs import Run, packed, payload
+from playground.page.runs import Run, payload
 from playground.words import say
 
 FORMAT = "recorded run of the decoding playground"
 MOST_STEPS, MOST_TOKENS = 4096, 300_000  # of a file: larger ones are no recording of this page
-LARGEST_FILE = 16 * 1024**2  # characters: four times the longest run of this page
+LARGEST_FILE = 16 * 1024**2  # characters: twice the longest run of this page
+MOST_LOGITS = 16 * 1024**2  # of a file, when they are no longer in bins: 64 MiB
 
 
 def _wrong(name: str, **facts: Any) -> PydanticCustomError:
@@ -40,16 +42,36 @@ TokenId = Annotated[int, Field(ge=0, lt=MOST_TOKENS)]
 Count = Annotated[int, Field(ge=0, le=MOST_SEED)]  # a larger whole number would be rounded by the browser
 
 
+def _from_bins(value: dict, num_steps: int, vocab_size: int) -> torch.Tensor:
+    try:
+        return torch.from_numpy(unbinned(value, num_steps, vocab_size))
+    except (ValueError, TypeError, LookupError, OverflowError):
+        raise _wrong("not_all_bins", steps=num_steps, tokens=vocab_size) from None
+
+
+def _with_a_choice(logits: torch.Tensor) -> torch.Tensor:
+    if not bool(logits.max(-1).values.isfinite().all()):
+        raise _wrong("no_choice")
+    return logits
+
+
 class RunFileError(ValueError):
     """The text is not a recorded run; the message says what is wrong in one sentence."""
 
 
 def to_json(run: Run) -> str:
-    """Everything, all logits and the vocabulary too: a page without this model can show the run."""
-    vocabulary = {"labels": run.labels, "token_bytes": run.token_bytes}
-    return json.dumps(
-        {"format": FORMAT, **payload(run, logits_from=None), "logits": packed(run.trace.logits), **vocabulary}
-    )
+    """What the browser has of the run, and the vocabulary: a page without this model can show it.
+
+    All logits, or of a large vocabulary those in bins that page/binned.py makes. Raises RunFileError where `from_json`
+    would not take it.
+    """
+    steps, tokens = run.trace.logits.shape
+    if steps * tokens > MOST_LOGITS:
+        raise RunFileError(say("page.run_file.too_many", steps=steps, tokens=tokens, most=MOST_LOGITS // tokens))
+    text = json.dumps({"format": FORMAT, **payload(run), "labels": run.labels, "token_bytes": run.token_bytes})
+    if len(text) > LARGEST_FILE:
+        raise RunFileError(say("page.run_file.too_long_to_save", length=len(text), most=LARGEST_FILE))
+    return text
 
 
 def from_json(text: str) -> Run:
@@ -147,16 +169,17 @@ class _RunFile(BaseModel):
     @classmethod
     def _numbers(cls, packed: Any, info: ValidationInfo) -> torch.Tensor:
         shape = len(info.data.get("token_ids", ())), info.data.get("vocab_size", 0)
+        if shape[0] * shape[1] > MOST_LOGITS:
+            raise _wrong("too_many_logits", steps=shape[0], tokens=shape[1], most=MOST_LOGITS)
+        if isinstance(packed, dict):
+            return _with_a_choice(_from_bins(packed, *shape))
         try:
             raw = base64.b64decode(packed, validate=True)
         except (TypeError, ValueError, binascii.Error):
             raise _wrong("not_base64") from None
         if not raw or len(raw) != 4 * shape[0] * shape[1]:
             raise _wrong("not_all_logits", steps=shape[0], tokens=shape[1])
-        logits = torch.frombuffer(bytearray(raw), dtype=torch.float32).reshape(shape)
-        if not bool(logits.max(-1).values.isfinite().all()):
-            raise _wrong("no_choice")
-        return logits
+        return _with_a_choice(torch.frombuffer(bytearray(raw), dtype=torch.float32).reshape(shape))
 
     def run(self) -> Run:
         request = Request(self.prompt_ids, self.params, self.max_new_tokens)

@@ -108,7 +108,7 @@ def places_of(given_addresses: list[str]) -> list[dict]:
     return in_node(script, [given_addresses, KNOWN], address="page/js/address.js")
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(st.lists(places(), min_size=10, max_size=30))
 def test_every_place_comes_back_from_its_address(some):
     addresses = addresses_of(some)

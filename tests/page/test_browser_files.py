@@ -2,6 +2,7 @@
 
 import gzip
 import http.client
+import json
 import re
 from urllib.parse import urlparse
 
@@ -22,9 +23,11 @@ FETCHED = """() => performance.getEntriesByType("resource").filter((each) => eac
   .map((each) => new URL(each.name).pathname).filter((path) => /^[/](scripts|assets)[/]/.test(path))"""
 
 
-def ask(url: str, path: str, **headers: str) -> tuple[http.client.HTTPResponse, bytes]:
+def ask(url: str, path: str, asked: dict | None = None, **headers: str) -> tuple[http.client.HTTPResponse, bytes]:
     connection = http.client.HTTPConnection(urlparse(url).netloc, timeout=60)
-    connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
+    body = None if asked is None else json.dumps(asked)
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request("GET" if body is None else "POST", path, body, named)
     answer = connection.getresponse()
     body = answer.read()
     connection.close()
@@ -45,6 +48,21 @@ def test_a_script_is_sent_packed_and_kept_for_good_under_its_version_only(page_u
         assert answer.getheader("content-type") == "text/javascript; charset=utf-8"
     answer, body = ask(page_url, f"/scripts/{version}/{path}")
     assert answer.getheader("content-encoding") is None and body == content
+
+
+def test_the_run_that_the_page_opens_with_is_the_same_packed_and_not(page_url: str):
+    """800 KB were written as JSON and packed anew for each visitor."""
+    components = json.loads(ask(page_url, "/config")[1])["components"]
+    [opening] = [each["id"] for each in components if "opening" in (each["props"].get("server_fns") or ())]
+    asked = {"component_id": opening, "fn_name": "opening", "data": None, "session_hash": "a"}
+    told = {"asked": asked, "Content_Type": "application/json"}
+    packed, letters = ask(page_url, "/gradio_api/component_server", **told, Accept_Encoding="gzip")
+    plain, text = ask(page_url, "/gradio_api/component_server", **told)
+    assert packed.getheader("content-encoding") == "gzip" and plain.getheader("content-encoding") is None
+    assert gzip.decompress(letters) == text and int(packed.getheader("content-length")) == len(letters)
+    assert json.loads(text)["run"]["model"] == "minimind-base"
+    again = ask(page_url, "/gradio_api/component_server", **told, Accept_Encoding="gzip")[1]
+    assert again == letters, "with the time of the packing in it: packed once"
 
 
 def test_a_module_brings_what_it_imports_and_what_that_imports():

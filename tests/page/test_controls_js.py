@@ -69,7 +69,7 @@ def test_what_is_no_such_number_is_one_sentence_with_the_range(text, spec):
 
 
 def test_there_is_a_slider_with_words_for_every_setting_of_the_table():
-    offered = made_of("controls.sliders(given[0])", 6400)
+    offered = made_of("controls.sliders(given[0])", {"vocab_size": 6400})
     assert [slider["key"] for slider in offered["main"]] == ["temperature", "top_p", "top_k"]
     more = ["top_n_sigma", "min_p", "typical_p", "repetition_penalty", "presence_penalty", "frequency_penalty"]
     assert sorted(slider["key"] for slider in offered["more"]) == sorted(more)

@@ -12,7 +12,16 @@ from playground.page.recording import Recorder
 from playground.page.requests import RequestError
 from playground.page.run_file import RunFileError, from_json, to_json
 from playground.page.runs import RunStore, payload
+from playground.tabs.cache_on_off.clinic_part import examined, in_formats
+from playground.tabs.cache_on_off.race_values import raced, raced_course
+from playground.tabs.kinds_of_cache.comparison_values import BAR
+from playground.tabs.kinds_of_cache.comparison_values import compared as kinds_compared
+from playground.tabs.kinds_of_cache.update_values import update_calls
 from playground.tabs.one_answer.turns import ask_on
+from playground.tabs.serving.padding_values import padding_values
+from playground.tabs.thirty_answers.values import agreement_values, among_values, answer_values, curve_values
+from playground.tabs.two_models.pair_values import compared
+from playground.tabs.two_models.sides import PackedCopy
 
 CHAT, BASE = "minimind-chat", "minimind-base"
 SETTINGS = DEFAULTS | {"max_new_tokens": 12}
@@ -53,6 +62,58 @@ def test_without_one_the_prompt_stands_alone(recorder: Recorder, model: str, sys
     """A base model has none: what stands in the box waits for a chat model."""
     said = written(recorder, model, "Hi", system=system)
     assert said["prompt_ids"] == recorder.models[model].prompt_ids("Hi") and said["system"] == ""
+
+
+def in_the_bar(model: str, prompt: str, system: str) -> dict[str, Any]:
+    """Everything else that asks the prompt of the bar, by what it is called."""
+    controls = DEFAULTS | {"max_new_tokens": 2, "system": system}
+    bar = {"model": model, "prompt": prompt, "system": system}
+    sides = {side: {"model": model, "form": "loaded"} for side in ("left", "right")}
+    return {
+        "thirty": lambda models: answer_values(models, bar | {"params": controls}),
+        "curve": lambda models: curve_values(models, bar | {"params": controls, "knob": "top_p"}),
+        "agreement": lambda models: agreement_values(models, bar | {"params": controls}),
+        "among others": lambda models: among_values(models, bar),
+        "race": lambda models: raced(models, model, prompt, controls),
+        "clinic": lambda models: examined(models, "greedy", model, prompt, controls, "none", False, None),
+        "formats": lambda models: in_formats(models, model, prompt, controls),
+        "kinds": lambda models: kinds_compared(models, {"story": BAR, "budget": 24}, model, prompt, controls),
+        "calls": lambda models: update_calls(models, {}, model, prompt, controls),
+        "padding": lambda models: padding_values(models, bar | {"pads": 8}),
+        "two models": lambda models: compared(models, PackedCopy(), sides | {"prompt": None}, prompt, controls),
+    }
+
+
+@pytest.mark.parametrize("name", in_the_bar("", "", ""))
+@pytest.mark.parametrize("model", [CHAT, BASE])
+def test_whoever_asks_the_prompt_of_the_bar_asks_it_behind_the_system_prompt(
+    recorder: Recorder, monkeypatch: pytest.MonkeyPatch, name: str, model: str
+):
+    """The thirty answers and the race asked it alone, beside an answer that was written behind a system prompt."""
+    written, prompt_ids = [], LoadedModel.prompt_ids
+    monkeypatch.setattr(
+        LoadedModel, "prompt_ids", lambda loaded, asked: written.append(asked) or prompt_ids(loaded, asked)
+    )
+    work = in_the_bar(model, "Hi", "Be brief.")[name](recorder.models)
+    for _ in zip(range(3), work, strict=False):
+        pass
+    work.close()
+    of_the_bar = [
+        asked for asked in written if "Hi" in (asked, asked[-1]["content"] if isinstance(asked, list) else "")
+    ]
+    assert of_the_bar and all(
+        asked == (talk("Hi", system="Be brief.") if model == CHAT else "Hi") for asked in of_the_bar
+    )
+
+
+def test_dots_beside_an_answer_stand_behind_its_conversation_and_the_course_has_its_own_prompt(recorder: Recorder):
+    chat, turns = recorder.models[CHAT], ["What is a dog?", "A pet."]
+    asked = {"model": CHAT, "prompt": "And a cat?", "system": "Be brief.", "history": turns, "params": SETTINGS}
+    value = at_once(answer_values(recorder.models, asked))
+    assert value["batch"]["prompt_length"] == len(chat.prompt_ids(talk(*turns, "And a cat?", system="Be brief.")))
+    assert (value["system"], list(value["history"])) == ("Be brief.", turns) and "Be brief." in value["csv"]
+    course = next(filter(None, raced_course(recorder.models, CHAT, SETTINGS | {"system": "Be brief."})))
+    assert course["prompt_length"] == 183 and "system" not in course
 
 
 def test_a_file_from_before_there_were_system_prompts_opens(recorder: Recorder, runs: RunStore):

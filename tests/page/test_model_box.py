@@ -11,7 +11,7 @@ import pytest
 from conftest import new_run
 from playwright.sync_api import BrowserContext, expect
 from playwright.sync_api import Page as BrowserPage
-from test_hugging_face import written
+from test_hugging_face import SIZES, written
 
 from playground.build import build_page, launch_options
 from playground.engine.packed import weight_bytes
@@ -191,6 +191,15 @@ def test_others_go_on_while_a_model_is_loaded(window: BrowserContext, served: Si
     expect(status).to_have_text("sub/tiny is loaded.")
     expect(model).to_have_value("sub/tiny")
     first.locator(".model-open").click()
+    for position, k in ((200, SIZES["vocab_size"]), (0, 0)):  # the slider ends with the vocabulary of this model
+        first.locator("#slider-top_k").fill(str(position))
+        expect(first.locator("#slider-top_k")).to_have_js_property("value", str(position))
+        expect(first.get_by_label("Top-k value")).to_have_value(str(k))
+    first.get_by_role("tab", name="Kinds of cache").click()
+    first.get_by_role("tab", name="A long text").click()
+    expect(first.locator("#kinds-long-reader").get_by_label("sub/tiny")).to_be_visible()
+    expect(first.locator("#lesson-sinks_real")).to_be_visible()
+    first.get_by_role("tab", name="Playground").click()
     with new_run(first):
         first.locator("#generate").click()
     second.get_by_label("Model", exact=True).click()

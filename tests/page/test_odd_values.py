@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from http_client import Client, last_value, messages
 
-from playground.tabs.cache_on_off import clinic_part
+from playground.tabs.cache_on_off import clinic_part, race_values
 from playground.tabs.thirty_answers import values as answers_values
 from playground.words import say
 
@@ -130,8 +130,11 @@ def visitor(page_url: str) -> Visitor:
 def nothing_is_logged(
     visitor: Visitor, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture, caplog: pytest.LogCaptureFixture
 ) -> Iterator[None]:
-    for module, name in ((clinic_part, "NUM_TOKENS"), (answers_values, "POOL")):
-        monkeypatch.setattr(module, name, 2)  # what a right value starts must end soon
+    # What a right value starts must end soon.
+    monkeypatch.setattr(clinic_part, "NUM_TOKENS", 2)
+    for name in ("SHORT_NEW", "COURSE_NEW", "COURSE_PROMPT"):
+        monkeypatch.setattr(race_values, name, 2)
+    monkeypatch.setattr(answers_values, "POOL", 2)
     monkeypatch.setattr(answers_values, "SIZES", (2,))
     yield
     said = "".join(capfd.readouterr()) + caplog.text

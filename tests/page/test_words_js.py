@@ -2,17 +2,15 @@
 
 import json
 import math
-import subprocess
-from pathlib import Path
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from node import in_node as run_in_node
 
 from playground import numbers, words
 
-SCRIPTS = Path(__file__).parents[2] / "playground" / "page" / "js"
 SPELLINGS = ["count", "plain", "percent", "milliseconds", "seconds", "ratio", "small"]
 EDGES = [0.0, -0.0, 5e-324, 1e-300, 1e-7, 1e21, 1e300, 1.7976931348623157e308, math.nan, math.inf, -math.inf]
 HALVES = [0.5, 1.5, 2.5, 0.05, 0.125, 1.005, 9.95, 9.995, 99.95, 999.5, 0.00005, 0.00015, 0.09995, 0.9994999, 999_999.5]
@@ -36,18 +34,16 @@ USUAL = [
 def in_node(script: str, given: object) -> list:
     """What `script`, which sees the modules `numbers` and `words` and `given`, makes of it."""
     code = f"""
-        const [numbers, words] = await Promise.all(process.argv.slice(1, 3).map((url) => import(url)));
         const odd = {{ nan: NaN, inf: Infinity, "-inf": -Infinity }};
-        const given = JSON.parse((await import("node:fs")).readFileSync(0, "utf8"), (_, value) =>
-          value && typeof value === "object" && "odd" in value ? odd[value.odd] : value);
+        const revived = (value) =>
+          Array.isArray(value) ? value.map(revived)
+          : typeof value !== "object" || value === null ? value
+          : "odd" in value ? odd[value.odd]
+          : Object.fromEntries(Object.entries(value).map(([key, one]) => [key, revived(one)]));
         const attempt = (work) => {{ try {{ return work(); }} catch {{ return null; }} }};
-        console.log(JSON.stringify({script}));
+        return ((given) => ({script}))(revived(given));
     """
-    urls = [(SCRIPTS / name).as_uri() for name in ("numbers.js", "words.js")]
-    command = ["node", "--input-type=module", "-e", code, *urls]
-    done = subprocess.run(command, input=json.dumps(_odd(given)), capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return run_in_node(code, _odd(given), numbers="page/js/numbers.js", words="page/js/words.js")
 
 
 def _odd(value):

@@ -3,10 +3,17 @@
 import { settingsOf, valueUnder } from "./stage_table.js";
 import * as words from "./words.js";
 
-/** @param {{ model: string, prompt: string, params: Record<string, any> }} made @param {string | null} except  a setting that was varied */
-export function conditionsOf({ model, prompt, params }, except = null) {
-  return words.say("page.conditions.line", { model, prompt: cut(prompt), settings: settingsWords(params, except) });
+/**
+ * @param {{ model: string, prompt: string, system?: string, params: Record<string, any> }} made
+ * @param {string | null} except  a setting that was varied
+ */
+export function conditionsOf({ model, prompt, system, params }, except = null) {
+  const settings = [systemWords(system), settingsWords(params, except)].filter(Boolean).join(", ");
+  return words.say("page.conditions.line", { model, prompt: cut(prompt), settings });
 }
+
+/** @param {string | undefined} system */
+export const systemWords = (system) => (system ? words.say("page.conditions.system", { system: cut(system) }) : "");
 
 /** The settings that do something, the seed, and whose order it is. @param {Record<string, any>} params @param {string | null} except */
 function settingsWords(params, except) {
@@ -24,14 +31,16 @@ function settingsWords(params, except) {
 }
 
 /**
- * Whether something was made as the request says. What the sliders don't mention makes no difference.
+ * Whether something was made as the request says. What either does not mention makes no difference.
  * @typedef {import("./types.js").AnswersRequest} AnswersRequest
  * @param {AnswersRequest | null} made
  * @param {AnswersRequest | null} request
  */
 export function isFor(made, request) {
   if (!made || !request || made.model !== request.model || made.prompt !== request.prompt) return false;
-  const { params } = request;
+  const { params, system, history } = request;
+  if ((made.system ?? system) !== system) return false;
+  if (JSON.stringify(made.history ?? []) !== JSON.stringify(history ?? [])) return false;
   return Object.entries(made.params).every(([name, value]) => params[name] === undefined || params[name] === value);
 }
 

@@ -40,22 +40,22 @@ export function setControls(patch) {
 /**
  * The sliders in the order in which they stand, { main, more }: what the table says of each, and how positions of its
  * range and values become each other.
- * @param {number} vocabSize
+ * @param {Params} limits  { vocab_size } of the chosen model; it may become another one
  */
-export function sliders(vocabSize) {
+export function sliders(limits) {
   const stages = stageNames()
     .filter((name) => name !== "penalty")
     .concat("penalty");
-  const all = stages.flatMap((stage) => settingsOf(stage)).map((setting) => slider(setting, vocabSize));
+  const all = stages.flatMap((stage) => settingsOf(stage)).map((setting) => slider(setting, limits));
   return {
     main: MAIN.flatMap((key) => all.filter((each) => each.key === key)),
     more: all.filter(({ key }) => !MAIN.includes(key)),
   };
 }
 
-/** @param {import("./stage_table.js").Setting} setting @param {number} vocabSize @returns {Slider} */
-function slider({ field, off, span, step, whole }, vocabSize) {
-  const [min, max] = [span[0], span[1] ?? vocabSize];
+/** @param {import("./stage_table.js").Setting} setting @param {Params} limits @returns {Slider} */
+function slider({ field, off, span: [min, most], step, whole }, limits) {
+  const max = most ?? limits.vocab_size;
   /** @type {Range} */
   const straight = { from: min, to: max, step, toValue: (position) => position, toPosition: (value) => value };
   /** @type {Range} */
@@ -63,10 +63,16 @@ function slider({ field, off, span, step, whole }, vocabSize) {
     from: 0,
     to: 200,
     step: 1,
-    toValue: (position) => topKAt(position, vocabSize),
-    toPosition: (k) => topKPosition(k, vocabSize),
+    toValue: (position) => topKAt(position, limits.vocab_size),
+    toPosition: (k) => topKPosition(k, limits.vocab_size),
   };
-  return { key: field, off, min, max, whole, range: field === "top_k" ? byRatios : straight };
+  const range = field === "top_k" ? byRatios : straight;
+  return {
+    ...{ key: field, off, min, whole, range },
+    get max() {
+      return most ?? limits.vocab_size;
+    },
+  };
 }
 
 /** What a setting is called. @param {string} key */
@@ -86,7 +92,7 @@ export function readNumber(text, { key, min, max, whole }) {
 
 /** @param {HTMLElement} element @param {import("./types.js").PanelApi} api @returns {import("./types.js").Panel} */
 export function mount(element, api) {
-  const { table, ...params } = api.props.value;
+  const { table, model, ...params } = api.props.value;
   if (table) useTable(table); // it stays here: what goes back to Python is the settings
   const main = node("div.controls-main", {}, element);
   const more = node("div.controls-more", { id: "controls-more", hidden: "" }, element);
@@ -95,7 +101,7 @@ export function mount(element, api) {
     api.store.set({ params: /** @type {import("./types.js").Params} */ ({ ...params }) });
     api.setValue({ ...params });
   });
-  const offered = sliders(params.vocab_size);
+  const offered = sliders(params);
   for (const each of offered.main) addSlider(panel, main, each);
   addMoreButton(main, more);
   addNumbers(panel, more);
@@ -104,7 +110,13 @@ export function mount(element, api) {
   panel.shown.system = () => {}; // the system prompt's box stands beside what the model reads
   panel.start();
   change = panel.change;
+  const follow = limitsOf(api, model, (limits) => {
+    Object.assign(params, limits);
+    panel.change({ top_k: Math.min(params.top_k, params.vocab_size) }); // which also moves its slider
+  });
   return {
+    reads: ["bar"],
+    draw: ({ bar }) => follow(bar?.model ?? model),
     /** Python (a preset, a loaded run) sets the sliders. */
     update(value) {
       const { table: _known, ...given } = value ?? {};
@@ -112,6 +124,18 @@ export function mount(element, api) {
       Object.assign(params, given);
       panel.change(given);
     },
+  };
+}
+
+/** Asks how far the sliders reach when another model is chosen. @param {import("./types.js").PanelApi} api
+ * @param {string} known  the model whose limits are known @param {(limits: Params) => void} take */
+function limitsOf({ server }, known, take) {
+  let asked = known;
+  return async (/** @type {string} */ model) => {
+    if (model === asked) return;
+    asked = model;
+    const limits = await server.limits_of(model).catch(() => ({ problem: "" }));
+    if (asked === model && limits.problem === undefined) take(limits);
   };
 }
 

@@ -135,15 +135,15 @@ function typicalStretch({ weights, start, stop, bound }, mean, limit) {
 export function uncut(step) {
   const weights = step.weights(1, 0);
   const stop = weights.possible;
-  const kept = { start: 0, stop, numKept: stop, keptMass: 1, cuts: false, temperature: 1, base: 0 };
+  const kept = { start: 0, stop, numKept: stop, keptMass: 1, keptError: 0, cuts: false, temperature: 1, base: 0 };
   const stage = { name: "model", ...kept, ...startAt(0), ...possible(weights, step), error: 0 };
   return { ...stage, error: errorOf(weights, stage) };
 }
 
 /**
  * The stages in the order of the rule: { name, start, stop, numKept, keptMass, cuts, temperature, base } and how sure
- * these are. keptMass is the part of the probability before the stage that it kept; base is the place from which
- * exponents count.
+ * these are. keptMass is the part of the probability before the stage that it kept, and keptError how far that may be
+ * off; base is the place from which exponents count.
  * @param {StepScores} step @param {Params} params @returns {Stage[]}
  */
 export function stagesOf(step, params) {
@@ -151,12 +151,13 @@ export function stagesOf(step, params) {
   let before = uncut(step);
   for (const name of ruleOf(params).order) {
     const change = changed(name, before, step, params);
-    const stage = { ...before, ...change, name, keptMass: 1 };
+    const stage = { ...before, ...change, name, keptMass: 1, keptError: 0 };
     stage.numKept = stage.stop - stage.start;
     stage.cuts = stage.numKept < before.numKept;
     const weights = step.weights(stage.temperature, stage.base);
     if (stage.cuts) stage.keptMass = weights.mass(stage.start, stage.stop) / weights.mass(before.start, before.stop);
     if (change) stage.error = errorOf(weights, stage);
+    if (stage.cuts) stage.keptError = before.error + stage.error;
     stages.push(stage);
     before = stage;
   }

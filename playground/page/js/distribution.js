@@ -195,7 +195,7 @@ function drawRows(holder, cut, rows, drawn) {
       line,
       labelOf(row, drawn),
       [barLength(model, log), barLength(after, log)],
-      percent(shareTold(now, kept, kept ? after : model)),
+      percent(shareTold(now, kept, isToken, kept ? after : model)),
     );
   }
   // The line below the last kept row is no row: it takes its place by CSS, so that rows can be counted.
@@ -204,9 +204,11 @@ function drawRows(holder, cut, rows, drawn) {
   return lines;
 }
 
-/** @param {StepReread} now @param {boolean} kept @param {number} share  after all stages, or by the model */
-function shareTold({ estimated }, kept, share) {
-  return about(share, kept ? estimated.probs : estimated.modelProbs);
+/** Of a row of many tokens, how many they are counts too. @param {StepReread} now @param {boolean} kept
+ * @param {boolean} isToken @param {number} share  after all stages, or by the model */
+function shareTold({ estimated }, kept, isToken, share) {
+  const isEstimate = kept ? estimated.probs : estimated.modelProbs;
+  return about(share, isEstimate || (!isToken && estimated.numCandidates));
 }
 
 /** @param {HTMLElement} row @param {string} label @param {[number, number]} lengths @param {string} beside */
@@ -233,7 +235,8 @@ function cutWords(now) {
   if (!stages.length) return words.say("page.distribution.all_kept", facts);
   if (now.stages.some(({ name, numKept, cuts }) => name === "temperature" && cuts && numKept === 1))
     return words.say("page.distribution.greedy");
-  const mass = 1 - keptMass(now);
+  const { modelProbs, numCandidates } = now.estimated; // which tokens are cut may be an estimate too
+  const mass = about(1 - keptMass(now), modelProbs || numCandidates);
   return words.say("page.distribution.kept", { ...facts, stages: stages.join(", "), mass });
 }
 

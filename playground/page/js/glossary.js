@@ -34,22 +34,32 @@ export function patternOf(spelled) {
  * @returns {{ key: string, start: number, stop: number }[]}
  */
 export function termsIn(text, all, known = new Set()) {
-  const found = [];
-  const left = new Map(all.filter(({ key }) => !known.has(key)).map((term) => [term.key, term.pattern]));
-  for (let from = 0; ; ) {
-    /** @type {{ key: string, start: number, stop: number } | null} */
-    let next = null;
-    for (const [key, pattern] of left) {
-      const match = pattern.exec(text.slice(from));
-      if (!match) continue;
-      const [start, stop] = [from + match.index, from + match.index + match[0].length];
-      if (!next || start < next.start || (start === next.start && stop > next.stop)) next = { key, start, stop };
-    }
-    if (!next) return found;
-    found.push(next);
-    left.delete(next.key);
-    from = next.stop;
+  /** @typedef {{ key: string, start: number, stop: number }} Place */
+  /** @type {(pattern: RegExp, from: number) => { start: number, stop: number } | null} */
+  const next = (pattern, from) => {
+    const match = pattern.exec(from ? text.slice(from) : text);
+    return match && { start: from + match.index, stop: from + match.index + match[0].length };
+  };
+  /** @type {(Place & { pattern: RegExp })[]} */
+  let left = []; // each term where it stands next
+  for (const { key, pattern } of all) {
+    const place = known.has(key) ? null : next(pattern, 0);
+    if (place) left.push({ key, pattern, ...place });
   }
+  /** @type {Place[]} */
+  const found = [];
+  while (left.length) {
+    const { key, start, stop } = left.reduce((first, each) =>
+      each.start < first.start || (each.start === first.start && each.stop > first.stop) ? each : first,
+    );
+    found.push({ key, start, stop });
+    left = left.flatMap((each) => {
+      if (each.key === key) return [];
+      const place = each.start < stop ? next(each.pattern, stop) : each;
+      return place ? [{ ...each, ...place }] : [];
+    });
+  }
+  return found;
 }
 
 /** The list at the end of the help, and from now on the marks on the page. @param {HTMLDialogElement} help */

@@ -1,7 +1,7 @@
 // Two answers side by side: one is pinned with its settings, the other is what the page has now. Both show the same step.
 
-import { percent } from "./numbers.js";
-import { countTold, rereadStep } from "./reread.js";
+import { numberIn, percent } from "./numbers.js";
+import { countTold, probTold, rereadStep } from "./reread.js";
 import { node, pool, say, set } from "./svg.js";
 import * as words from "./words.js";
 
@@ -78,7 +78,7 @@ export function candidatesOf(run, params, step) {
   for (let place = now.start; place < Math.min(now.stop, now.start + ROWS); place += 1)
     top.push({
       token: run.vocabulary[now.ranking[place]],
-      share: now.probs[place],
+      share: probTold(now, place),
       isChosen: place === now.chosenPlace,
     });
   return { count: countTold(now), top };
@@ -97,7 +97,7 @@ function drawRows(parent, top) {
     const [label, lane, number] = rows[place].children;
     rows[place].classList.toggle("is-chosen", isChosen);
     say(label, token);
-    /** @type {HTMLElement} */ (lane.firstElementChild).style.transform = `scaleX(${share})`;
+    /** @type {HTMLElement} */ (lane.firstElementChild).style.transform = `scaleX(${numberIn(share)})`;
     say(number, percent(share));
   });
 }

@@ -34,10 +34,12 @@ export function mount(element) {
     const Plotly = await plotly();
     if (!figure) return; // taken away meanwhile
     const { data, layout } = withColours(figure, getComputedStyle(document.body));
+    const room = element.clientWidth;
     const size = {
-      width: element.clientWidth,
-      height: layout.height ?? Math.max(280, Math.min(420, element.clientWidth / 2)),
+      width: Math.max(room, layout.meta?.least_width ?? 0), // on a phone a wide one scrolls
+      height: layout.height ?? Math.max(280, Math.min(420, room / 2)),
     };
+    set(holder, { tabindex: size.width > room ? 0 : null });
     Plotly.react(holder, data, { ...layout, ...size }, { responsive: false, displayModeBar: false });
   }
 

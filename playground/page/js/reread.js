@@ -242,6 +242,16 @@ export function keptTold(stage) {
   return about(stage.numKept, !isExact(stage));
 }
 
+/** The part of the probability that a stage keeps, as it is said. @param {Stage} stage */
+export function massTold({ keptMass, keptError }) {
+  return about(keptMass, isEstimate(keptError));
+}
+
+/** The model's own probability of a token or of many, as it is said. @param {StepReread} now @param {number} prob */
+export function modelProbTold({ estimated }, prob) {
+  return about(prob, estimated.modelProbs);
+}
+
 /** Of all steps, a number as it is said: with a ≈ where it is an estimate. @param {import("./types.js").Reread} reread
  * @param {"numCandidates" | "entropy" | "chosenProb" | "chosenModelProb"} name @param {number} step */
 export function told(reread, name, step) {

@@ -92,6 +92,7 @@
  * @property {[number, number]} starts  the first and the last place that `start` may be
  * @property {number} numKept
  * @property {number} keptMass  the part of the probability before it that it kept
+ * @property {number} keptError  how far that may be off, as a part of itself
  * @property {boolean} cuts
  * @property {number} temperature
  * @property {number} base  the place from which exponents count
@@ -176,6 +177,7 @@
  * @property {"short" | "bar" | "course"} kind
  * @property {string} model
  * @property {string} prompt
+ * @property {string} [system]  the system prompt, where that of the page stands in front of the prompt
  * @property {Record<string, any>} params  the sliders it was run with
  * @property {boolean} past_stop  whether it was written on through stop tokens
  * @property {number} asked  new tokens
@@ -192,6 +194,7 @@
  * Two models on one prompt, from pair_value in tabs/two_models/pair_values.py.
  * @typedef {object} Pair
  * @property {string} prompt
+ * @property {string | null} system  the system prompt; null: neither model takes one
  * @property {[import("./words.js").Told, import("./words.js").Told]} titles
  * @property {Run} left  with its answer
  * @property {Run} reading  the right model over the left answer
@@ -206,7 +209,8 @@
 
 /**
  * What the model was asked to answer many times, or what was sampled as such a request says.
- * @typedef {{ model: string, prompt: string, params: Record<string, any> }} AnswersRequest
+ * `system`: the system prompt, which a base model does not have. `history`: questions and answers by turns.
+ * @typedef {{ model: string, prompt: string, system?: string, history?: string[], params: Record<string, any> }} AnswersRequest
  */
 
 /**

@@ -17,7 +17,7 @@ from playground.page.jobs import QUIET
 from playground.page.lesson import Section
 from playground.page.line import StoppedError
 from playground.page.panel import figure_json, panel, plot_panel
-from playground.page.requests import RequestError, own_model_of, prompt_ids_of, sampling_params
+from playground.page.requests import RequestError, own_model_of, prompt_ids_of, sampling_params, system_of
 from playground.tabs.cache_on_off.clinic import CHUNK, FAULTS, examine, hidden_fault, in_three_formats, stale_prompt
 from playground.tabs.cache_on_off.figures import GapLine, gaps_figure
 from playground.tabs.cache_on_off.race import RaceResult
@@ -120,9 +120,7 @@ def formats_part(page: Page, lessons: dict[str, Section]) -> None:
         status = panel("job_status", about, elem_id="clinic-bits")
         gaps = plot_panel(elem_id="clinic-gaps")
     work = partial(in_formats, page.models)
-    page.jobs.on(
-        start.click, work, page.request[:2], [status, gaps], name="formats", long=True, trigger_mode="multiple"
-    )
+    page.jobs.on(start.click, work, page.request, [status, gaps], name="formats", long=True, trigger_mode="multiple")
     page.jobs.stop(stop, "formats")
 
 
@@ -139,7 +137,7 @@ def examined(
     """One test of the page: how it stands, and the evidence."""
     yield {"text": told("cache_on_off.clinic.writing")}, None
     loaded, params = own_model_of(models, model_name), sampling_params(controls)
-    prompt_ids = prompt_ids_of(loaded, prompt)
+    prompt_ids = prompt_ids_of(loaded, prompt, system=system_of(loaded, controls))
     if hide and len(prompt_ids) < 2:  # some faults refuse it, which would tell them
         raise RequestError(say("cache_on_off.clinic.too_short_to_hide"))
     name = hidden_fault(case_number(case)) if hide else fault
@@ -160,10 +158,12 @@ def examined(
     yield {"text": ""}, {"id": secrets.token_hex(6), "planted": None if hide else planted(name), **shown}
 
 
-def in_formats(models: Mapping[str, LoadedModel], model_name: str, prompt: str) -> Iterator[tuple | None]:
+def in_formats(
+    models: Mapping[str, LoadedModel], model_name: str, prompt: str, controls: dict | None = None
+) -> Iterator[tuple | None]:
     """A line for each number format, and the gaps of all."""
     loaded = own_model_of(models, model_name)
-    prompt_ids, lines, said = prompt_ids_of(loaded, prompt), [], []
+    prompt_ids, lines, said = prompt_ids_of(loaded, prompt, system=system_of(loaded, controls)), [], []
     try:
         for dtype, ticks in in_three_formats(loaded, prompt_ids):
             yield {"lines": [*said, told("cache_on_off.formats.writing", dtype=dtype)]}, None

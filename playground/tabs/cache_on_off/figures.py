@@ -16,6 +16,7 @@ from playground.words import say
 
 ON_LINE = {"color": "var(--kept)", "width": 3}
 OFF_LINE = {"color": "var(--off)", "width": 3, "dash": "dash"}
+LEAST_WIDTH = 330  # pixels of a table in which the numbers can be read
 ABOUT_ONE = 1.2  # a measured ratio nearer to 1 is not told from it
 DTYPE_COLOURS = {"float32": "var(--kept)", "float16": "var(--value)", "bfloat16": "var(--key)"}
 
@@ -80,6 +81,7 @@ def sweep_figure(frame: pd.DataFrame, prompt_lengths: Sequence[int], answer_leng
         )
     figure.update_annotations(font={"size": 19})
     figure.update_layout(_layout("", say("cache_on_off.figure.prompt_tokens"), height=430, margin={"t": 44}))
+    figure.update_layout(meta={"least_width": LEAST_WIDTH * len(names)})
     figure.update_xaxes(
         title_text=say("cache_on_off.figure.new_tokens"), type="category", showgrid=False, automargin=True
     )

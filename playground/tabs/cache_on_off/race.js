@@ -39,8 +39,9 @@ export const madeAfter = (clock, seconds) => clock.filter((each) => each <= seco
  * the bar's length depends on that.
  * @param {Comparison} value @param {Pick<State, "bar" | "params">} page
  */
-export function isStale({ kind, model, prompt, params: ran }, { bar, params }) {
+export function isStale({ kind, model, prompt, system, params: ran }, { bar, params }) {
   if (bar && (bar.model !== model || (kind !== "course" && bar.prompt !== prompt))) return true;
+  if (system !== undefined && params && params.system !== system) return true;
   const differs = (/** @type {string} */ name) => params?.[name] !== undefined && params[name] !== ran[name];
   return Object.keys(ran).some((name) => differs(name) && (name !== "max_new_tokens" || kind === "bar"));
 }

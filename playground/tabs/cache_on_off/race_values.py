@@ -19,6 +19,7 @@ from playground.page.requests import (
     own_model_of,
     prompt_ids_of,
     sampling_params,
+    system_of,
 )
 from playground.tabs.cache_on_off.figures import cumulative_figure, step_times_figure
 from playground.tabs.cache_on_off.race import (
@@ -36,7 +37,7 @@ from playground.tabs.cache_on_off.sweep import text_of_length
 from playground.words import say
 
 SHORT_NEW = 16  # few enough that each step can be seen in the picture
-COURSE_PROMPT, COURSE_NEW = 183, 64
+COURSE, COURSE_PROMPT, COURSE_NEW = "course", 183, 64
 QUICK_SECONDS = 2.0  # a race that nobody has asked for may take so long
 LEAST_CURVE = 3  # points of a curve
 
@@ -52,6 +53,7 @@ class RaceRequest:
     settings: dict[str, Any]  # the sliders, as they go back to the page
     max_new_tokens: int
     past_stop: bool = False
+    system: str = ""  # the system prompt; "": none
 
     @classmethod
     def of(
@@ -65,16 +67,19 @@ class RaceRequest:
         past_stop: bool = False,
     ) -> "RaceRequest":
         loaded, params = own_model_of(models, model_name), sampling_params(controls)
-        return cls(name, loaded, prompt, params, known_settings(controls), max_new_tokens, past_stop)
+        system = system_of(loaded, controls) if name != COURSE else ""  # the prompt of the course is counted
+        return cls(name, loaded, prompt, params, known_settings(controls), max_new_tokens, past_stop, system)
 
     def values(self, is_quick: bool = False) -> Iterator[dict | None]:
         """The race as it goes. `is_quick`: it ends after the warm-up where it would take too long to begin unasked."""
-        prompt_ids = raced_ids(self.loaded, self.prompt, self.max_new_tokens)
+        prompt_ids = raced_ids(self.loaded, self.prompt, self.max_new_tokens, self.system)
         ticks = race(self.loaded, prompt_ids, self.params, self.max_new_tokens, past_stop=self.past_stop)
         if is_quick:
             ticks = if_quick(ticks, self.max_new_tokens)
         about = {"kind": self.name, "model": self.loaded.name, "prompt": self.prompt, "params": self.settings}
         about |= {"past_stop": self.past_stop, "asked": self.max_new_tokens}
+        if self.loaded.is_chat and self.name != COURSE:  # else whatever stands in its box makes no difference
+            about["system"] = self.system
         for value in race_values(self.loaded, prompt_ids, self.max_new_tokens, ticks):
             yield value and about | value
 
@@ -104,7 +109,7 @@ def raced_unasked(
 def raced_course(models: Mapping[str, LoadedModel], model_name: str, controls: dict) -> Iterator[dict | None]:
     """The numbers of the course; the bar stays as it is."""
     prompt = text_of_length(own_model_of(models, model_name), COURSE_PROMPT)
-    yield from RaceRequest.of("course", models, model_name, prompt, controls, COURSE_NEW, past_stop=True).values()
+    yield from RaceRequest.of(COURSE, models, model_name, prompt, controls, COURSE_NEW, past_stop=True).values()
 
 
 def if_quick(ticks: Iterator[RaceTick], max_new_tokens: int) -> Iterator[RaceTick]:
@@ -120,9 +125,9 @@ def if_quick(ticks: Iterator[RaceTick], max_new_tokens: int) -> Iterator[RaceTic
         yield tick
 
 
-def raced_ids(loaded: LoadedModel, prompt: Any, count: int) -> list[int]:
+def raced_ids(loaded: LoadedModel, prompt: Any, count: int, system: str = "") -> list[int]:
     """Of the prompt, where `count` new tokens are not too much without a cache; else RequestError says how many are."""
-    prompt_ids, config = prompt_ids_of(loaded, prompt), loaded.model.config
+    prompt_ids, config = prompt_ids_of(loaded, prompt, system=system), loaded.model.config
     length = len(prompt_ids)
     count = min(count, config.max_positions - length + 1)
     most = affordable(count, lambda num_new: run_multiply_adds(config, length, num_new, cached=False).total)

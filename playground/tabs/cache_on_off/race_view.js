@@ -1,6 +1,7 @@
 // What race.js shows: its elements, and how each part stands.
 
 import * as comparison from "../../page/js/comparison.js";
+import { systemWords } from "../../page/js/conditions.js";
 import { count, milliseconds } from "../../page/js/numbers.js";
 import { node, pool, say, svg } from "../../page/js/svg.js";
 import { cellOf, fill } from "../../page/js/table.js";
@@ -45,7 +46,7 @@ function textLine(parent) {
 function buildSide(parent, side) {
   const title = words.say(`cache_on_off.race.side.${side}`);
   const box = node(/** @type {any} */ (`section.race-side.is-${side}`), { "aria-label": title }, parent);
-  node("h3", {}, box, title);
+  node("h2", {}, box, title);
   const clock = node("span.race-clock", {}, box);
   const label = node("span.race-label", {}, box);
   node("p.race-how", {}, box, words.say(`cache_on_off.race.how.${side}`));
@@ -70,8 +71,9 @@ export function drawHead({ verdict, ratios, settings, stale }, value, { isRunnin
   });
   for (const [index, pair] of pairs.entries())
     for (const [part, text] of pair.entries()) say(cells[index].children[part], text);
-  const { kind, model, prompt, prompt_length: length, asked, past_stop, params } = value;
-  const facts = { model, prompt, length, asked, past_stop: Number(past_stop), ...params };
+  const { kind, model, prompt, system, prompt_length: length, asked, past_stop, params } = value;
+  const behind = system ? ` · ${systemWords(system)}` : "";
+  const facts = { model, prompt, behind, length, asked, past_stop: Number(past_stop), ...params };
   say(settings, words.say(`cache_on_off.race.settings.${kind === "course" ? "course" : "own"}`, facts));
   say(stale, isStale && !isRunning ? words.say("cache_on_off.race.stale") : "");
   stale.hidden = !stale.textContent;

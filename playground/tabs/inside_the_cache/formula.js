@@ -8,7 +8,7 @@ import { numbersBelow } from "./numbers_below.js";
 import { stepOf } from "./steps.js";
 
 const MATHML = "http://www.w3.org/1998/Math/MathML";
-const SHOWN = 4; // numbers of a vector
+const SHOWN = 3; // numbers of a vector
 
 /**
  * @typedef {object} Vectors  of one layer, as vectors_value makes them

@@ -10,7 +10,7 @@ from playground.models.loading import embedded_names
 from playground.models.text import LoadedModel
 from playground.page.line import Work, in_steps
 from playground.page.panel import figure_json
-from playground.page.requests import RequestError, checked, own_model_of, prompt_ids_of, whole
+from playground.page.requests import RequestError, checked, own_model_of, prompt_ids_of, system_of, whole
 from playground.tabs.kinds_of_cache.comparison import MOST_NEW, Comparison, Followed, compare_kinds
 from playground.tabs.kinds_of_cache.contenders import Contender, bytes_per_token, contenders
 from playground.tabs.kinds_of_cache.figures import perplexity_figure
@@ -34,12 +34,17 @@ class Question(BaseModel):
     budget: int  # tokens
 
 
-def compared(models: Mapping[str, LoadedModel], asked: dict, model_name: str, prompt: str) -> Work:
+def compared(
+    models: Mapping[str, LoadedModel], asked: dict, model_name: str, prompt: str, controls: dict | None = None
+) -> Work:
     """For compare.js."""
     question = checked(Question, {name: asked.get(name) for name in Question.model_fields})
     story, loaded = _asked(models, question.story, model_name)
     budget = whole("budget", question.budget, BUDGETS[0], BUDGETS[1])
-    prompt_ids = prompt_ids_of(loaded, story.prompt if story else prompt)
+    if story:
+        prompt_ids = prompt_ids_of(loaded, story.prompt)
+    else:
+        prompt_ids = prompt_ids_of(loaded, prompt, system=system_of(loaded, controls))
     most = min(LONGEST, loaded.model.config.max_positions - MOST_NEW)
     if len(prompt_ids) > most:
         raise RequestError(say("kinds_of_cache.problem.long", count=len(prompt_ids), most=most))

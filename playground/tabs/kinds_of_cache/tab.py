@@ -5,6 +5,7 @@ from functools import partial
 
 import gradio as gr
 
+from playground.models.held import HeldModels
 from playground.page.bar import Page
 from playground.page.jobs import QUIET
 from playground.page.lesson import Section, read_lesson
@@ -51,7 +52,7 @@ def _budget_part(page: Page, lessons: dict[str, Section]) -> None:
     with gr.Row(elem_classes="lessons"):
         lesson_card("K16", lessons["K16"])
 
-    work, inputs = partial(compared, page.models), [picture, page.model_name, page.prompt]
+    work, inputs = partial(compared, page.models), [picture, *page.request]
     page.jobs.on(picture.asked, work, inputs, picture, name="kinds", long=True, asks=True, trigger_mode="multiple")
 
 
@@ -82,15 +83,14 @@ def _stories_part(page: Page, lessons: dict[str, Section]) -> None:
 
 
 def _long_part(page: Page, lessons: dict[str, Section]) -> None:
-    small, *real = readers(page.models)
     with gr.Column(elem_classes="card"):
         gr.Markdown(f"## {say('kinds_of_cache.long.title')}", elem_classes="card-title")
         gr.Markdown(say("kinds_of_cache.long.text"), elem_classes="card-words")
         with gr.Row(elem_classes="kinds-choices"):
             budget = _budget_choice("kinds-long-budget")
             label = say("kinds_of_cache.long.reader")
-            offered = {"visible": bool(real), "elem_id": "kinds-long-reader"}
-            reader = gr.Radio([small, *real], value=small, label=label, **offered)
+            names = readers(page.models)
+            reader = gr.Radio(names, value=names[0], visible=len(names) > 1, label=label, elem_id="kinds-long-reader")
             start, stop = _buttons("long")
         status = panel("job_status", elem_id="kinds-long-status")
         with gr.Row(elem_classes="kinds-two"):
@@ -99,11 +99,29 @@ def _long_part(page: Page, lessons: dict[str, Section]) -> None:
     with gr.Row(elem_classes="lessons"):
         lesson_card("sinks", lessons["sinks"])
         button = lesson_card("sinks_real", lessons["sinks_real"])
-    button.visible = bool(real)
-    wanted = real[0] if real else small
-    chosen = button.click(lambda: wanted, None, reader, queue=False, **QUIET)
+    button.visible = len(names) > 1
+    chosen = button.click(lambda: readers(page.models)[:2][-1], None, reader, queue=False, **QUIET)
+
+    if isinstance(page.models, HeldModels):
+        _offer_readers(page, reader, button)
     begins = [start.click, chosen.success]
     _measure(page, "long", begins, stop, along_a_text, [budget, reader], status, [curve, table])
+
+
+def _offer_readers(page: Page, reader: gr.Radio, button: gr.Button) -> None:
+    """Those of now: visitors load models while the page is open, and what they load they choose."""
+
+    def now():
+        names = readers(page.models)
+        return gr.update(choices=names, visible=len(names) > 1), gr.update(visible=len(names) > 1)
+
+    def on_model(current: str | None):
+        offered, shown = now()
+        value = current if current in offered["choices"] else offered["choices"][0]
+        return offered | {"value": value}, shown
+
+    gr.on(None, now, None, [reader, button], queue=False, **QUIET)  # when the page is opened
+    page.model_name.change(on_model, reader, [reader, button], queue=False, **QUIET)
 
 
 def _update_part(page: Page, lessons: dict[str, Section]) -> None:
@@ -112,7 +130,7 @@ def _update_part(page: Page, lessons: dict[str, Section]) -> None:
         gr.Markdown(say("kinds_of_cache.update.text"), elem_classes="card-words")
         calls = panel("kinds_of_cache/update", elem_id="kinds-update-panel", events=["asked"])
         gr.Markdown(say("kinds_of_cache.update.compile"), elem_classes="card-words")
-    work, inputs = partial(update_calls, page.models), [calls, page.model_name, page.prompt]
+    work, inputs = partial(update_calls, page.models), [calls, *page.request]
     page.jobs.on(calls.asked, work, inputs, calls, name="kinds-update", long=True, asks=True, trigger_mode="multiple")
 
 

@@ -36,9 +36,9 @@ export function mount(element, api) {
   const question = asker(api, (job) => say(view.status, jobWords(job)));
 
   /** @param {import("../../page/js/types.js").State} state */
-  async function ask({ bar }) {
-    const about = JSON.stringify(bar);
-    if (!bar || about === question.asked) return;
+  async function ask({ bar, params }) {
+    const about = JSON.stringify([bar, params?.system]);
+    if (!bar || !params || about === question.asked) return;
     const reply = await question.ask({}, about);
     if (reply.stopped) return;
     say(view.status, reply.problem ?? "");
@@ -56,7 +56,7 @@ export function mount(element, api) {
   view.kinds.addEventListener("change", draw);
   return {
     update: question.take,
-    reads: ["bar"],
+    reads: ["bar", "params"],
     draw(state) {
       draw();
       ask(state);

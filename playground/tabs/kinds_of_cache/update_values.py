@@ -5,7 +5,7 @@ from pathlib import Path
 
 from playground.models.text import LoadedModel
 from playground.page.line import Progress, Work
-from playground.page.requests import RequestError, own_model_of, prompt_ids_of
+from playground.page.requests import RequestError, own_model_of, prompt_ids_of, system_of
 from playground.tabs.kinds_of_cache.update_calls import (
     STEPS,
     WINDOW,
@@ -22,10 +22,12 @@ LONGEST = 512  # tokens of the prompt
 LOOP = Path(__file__).with_name("loop_in_transformers.txt")  # a program that a test runs
 
 
-def update_calls(models: Mapping[str, LoadedModel], _question: dict, model_name: str, prompt: str) -> Work:
+def update_calls(
+    models: Mapping[str, LoadedModel], _question: dict, model_name: str, prompt: str, controls: dict | None = None
+) -> Work:
     """For update.js: every call of every kind, for the prompt of the bar."""
     loaded = own_model_of(models, model_name)
-    prompt_ids = prompt_ids_of(loaded, prompt)
+    prompt_ids = prompt_ids_of(loaded, prompt, system=system_of(loaded, controls))
     if len(prompt_ids) > LONGEST:
         raise RequestError(say("kinds_of_cache.problem.long", count=len(prompt_ids), most=LONGEST))
     answer_ids = yield from answer_of(loaded.model, prompt_ids)

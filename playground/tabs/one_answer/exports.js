@@ -1,5 +1,6 @@
 // Takes the run away and brings one back: a table, the whole run, the picture. Nothing here runs the model.
 
+import { BinnedLogits } from "../../page/js/binned.js";
 import { setControls } from "../../page/js/controls.js";
 import { download } from "../../page/js/download.js";
 import { plotly } from "../../page/js/plotly.js";
@@ -73,8 +74,10 @@ async function saveText(store, ending, type, ask) {
   const { run, params } = store.get();
   const id = run?.id ?? "";
   const { problem, text } = await ask({ id, params });
-  if (!problem) download(text, `answer-${id}.${ending}`, type);
-  return problem ?? words.say("one_answer.exports.saved");
+  if (problem) return problem;
+  download(text, `answer-${id}.${ending}`, type);
+  const [first] = run?.logits instanceof BinnedLogits && ending === "json" ? run.logits.steps : [];
+  return words.say(`one_answer.exports.${first ? "saved_in_bins" : "saved"}`, { top: first?.top ?? 0 });
 }
 
 /** @param {PanelApi} api @param {string} format */
@@ -103,5 +106,6 @@ async function openFile(api, file) {
   api.setValue({ model: reply.on_page ? reply.model : null, prompt: reply.prompt });
   api.trigger("opened"); // the bar takes model and prompt over
   const key = reply.on_page ? "opened" : "opened_elsewhere";
-  return words.say(`one_answer.exports.${key}`, { steps: reply.token_ids.length, model: reply.model });
+  const said = words.say(`one_answer.exports.${key}`, { steps: reply.token_ids.length, model: reply.model });
+  return typeof reply.logits === "string" ? said : `${said} ${words.say("one_answer.exports.in_bins")}`;
 }

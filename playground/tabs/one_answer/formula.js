@@ -1,7 +1,7 @@
 // The softmax with the live numbers in it, for the token under the pointer, or else the one that was written.
 
-import { count, decimals, percent } from "../../page/js/numbers.js";
-import { countTold, cutterOf, isKept, logitOf, probTold, rereadStep } from "../../page/js/reread.js";
+import { about, count, decimals, percent } from "../../page/js/numbers.js";
+import { countTold, cutterOf, isKept, logitOf, modelProbTold, probTold, rereadStep } from "../../page/js/reread.js";
 import { isOn } from "../../page/js/stage_table.js";
 import { node, say } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
@@ -63,7 +63,7 @@ export function formulaOf(now, place, params, run) {
     difference: difference(now, place, params, run),
     temperature: count(temperature),
     weight: count(stays ? weight : 0),
-    sum: count(1 / now.probs[now.start]),
+    sum: count(about(1 / now.probs[now.start], now.estimated.probs)),
     stays,
   };
 }
@@ -79,7 +79,7 @@ function difference(now, place, params, run) {
 
 /** @param {StepReread} now @param {number} place @param {Params} params @param {Run} run */
 function explanation(now, place, { temperature }, { vocabSize }) {
-  const own = now.modelProbs[place];
+  const own = modelProbTold(now, now.modelProbs[place]);
   if (temperature === 0) return words.say("one_answer.formula.greedy", { own });
   const cutter = cutterOf(now, place);
   if (cutter === now.uncut) return words.say("one_answer.formula.impossible", { own });

@@ -78,7 +78,7 @@ function systemBox(element) {
   const box = node("textarea", { rows: 1, maxlength: MOST_LETTERS }, label);
   box.addEventListener("input", (event) => {
     event.stopPropagation(); // the address has it as a setting, not as a box of an experiment
-    setControls({ system: box.value });
+    setControls({ system: box.value.trim() && box.value }); // spaces alone are none
   });
   box.addEventListener("change", (event) => event.stopPropagation());
   return {

@@ -3,8 +3,8 @@
 
 import { mount as mountBars } from "../../page/js/distribution.js";
 import { asker, jobWords, takeTurn } from "../../page/js/jobs.js";
-import { about, decimals, percent, small } from "../../page/js/numbers.js";
-import { rereadStep } from "../../page/js/reread.js";
+import { about, decimals, numberIn, percent, small } from "../../page/js/numbers.js";
+import { modelProbTold, rereadStep } from "../../page/js/reread.js";
 import { continueRun, show } from "../../page/js/run_data.js";
 import { node, pool, say, set } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
@@ -22,13 +22,19 @@ const SUGGESTIONS = 6;
 const SCORES = ["model", "settings", "perplexity"];
 
 /** How likely the first tokens of an answer are together, and the perplexity of the model on them; null without any.
- * @param {Pick<import("../../page/js/types.js").Reread, "chosenModelProb" | "chosenProb">} reread @param {number} count */
-export function scoreOf({ chosenModelProb, chosenProb }, count) {
+ * @param {Pick<import("../../page/js/types.js").Reread, "chosenModelProb" | "chosenProb" | "estimated">} reread @param {number} count */
+export function scoreOf({ chosenModelProb, chosenProb, estimated }, count) {
   if (!count) return null;
   const sum = (/** @type {Float64Array} */ probs) =>
     probs.subarray(0, count).reduce((total, prob) => total + Math.log(prob), 0);
   const model = sum(chosenModelProb);
-  return { model: Math.exp(model), settings: Math.exp(sum(chosenProb)), perplexity: Math.exp(-model / count) };
+  /** @param {"chosenModelProb" | "chosenProb"} name @param {number} value */
+  const told = (name, value) => about(value, Boolean(estimated?.[name].subarray(0, count).includes(1)));
+  return {
+    model: told("chosenModelProb", Math.exp(model)),
+    settings: told("chosenProb", Math.exp(sum(chosenProb))),
+    perplexity: told("chosenModelProb", Math.exp(-model / count)),
+  };
 }
 
 /** Tokens that begin as what is typed, with a space before it or without; the token itself first, then the most likely.
@@ -193,9 +199,10 @@ function drawScore({ numbers }, score) {
   say(perplexity, score ? decimals(score.perplexity, 2) : "–");
 }
 
-/** The probability of a long answer is too small for a percentage. @param {number} share */
-function percentOrSmall(share) {
-  return share >= 0.0001 || share === 0 ? percent(share) : small(share);
+/** The probability of a long answer is too small for a percentage. @param {import("../../page/js/numbers.js").Told} told */
+function percentOrSmall(told) {
+  const share = numberIn(told);
+  return share >= 0.0001 || share === 0 ? percent(told) : small(told);
 }
 
 /** @param {Pick<ReturnType<typeof build>, "input" | "list" | "none">} parts @param {Run} run @param {StepReread} now */
@@ -203,7 +210,7 @@ function drawSuggestions({ input, list, none }, { vocabulary }, now) {
   const found = suggestions(now, vocabulary, input.value, SUGGESTIONS);
   const buttons = pool(list, found.length, () => node("button.small-button", { type: "button" }));
   found.forEach(({ id, place }, index) => {
-    const share = about(now.modelProbs[place], now.estimated.modelProbs);
+    const share = modelProbTold(now, now.modelProbs[place]);
     const facts = { token: vocabulary[id], share, rank: place + 1 };
     const key = place === Infinity ? "suggestion_in_tail" : "suggestion"; // one of a large vocabulary, see binned.js
     say(buttons[index], words.say(`one_answer.sampler.${key}`, facts));

@@ -1,8 +1,8 @@
 // What the card of a stage says: its setting, how many tokens it left, and what it did to them or why it did nothing.
 // A context is { stage, before, run, params, step }; `before` is the stage before, or what there was at the beginning.
 
-import { count, percent } from "../../page/js/numbers.js";
-import { keptTold, probTold } from "../../page/js/reread.js";
+import { about, count, percent } from "../../page/js/numbers.js";
+import { isEstimate, keptTold, massTold, probTold } from "../../page/js/reread.js";
 import { isOn, notOff, ruleOf, valueUnder } from "../../page/js/stage_table.js";
 import * as words from "../../page/js/words.js";
 
@@ -77,10 +77,9 @@ export function sampleWords(now, run) {
 
 /** @param {Stage} stage */
 function keptWords(stage) {
-  const { keptMass } = stage;
   const small =
-    keptMass < 1
-      ? words.say("one_answer.stage.kept", { mass: keptMass })
+    stage.keptMass < 1
+      ? words.say("one_answer.stage.kept", { mass: massTold(stage) })
       : words.say("one_answer.stage.tokens", { count: keptTold(stage) });
   return { big: count(keptTold(stage)), small };
 }
@@ -117,7 +116,7 @@ const REASONS = {
     if (temperature === 0) return { key: "temperature_greedy" };
     if (temperature === 1) return { key: "temperature_idle" };
     if (before.numKept === 1) return { key: "one_left" };
-    const [was, is] = [before.probs[before.start], stage.probs[stage.start]];
+    const [was, is] = [topTold(before), topTold(stage)];
     return { key: temperature < 1 ? "sharper" : "flatter", was, is };
   },
   penalty({ params, run, step }) {
@@ -133,20 +132,29 @@ const REASONS = {
   "top-p"({ stage, before, params }) {
     const p = params.top_p;
     if (!stage.cuts) return { key: "all_needed", before: keptTold(before), p };
-    if (stage.numKept === 1) return { key: "top_p_one", share: before.probs[before.start] };
+    if (stage.numKept === 1) return { key: "top_p_one", share: topTold(before) };
     return { key: ruleOf(params).past_p ? "top_p_past" : "top_p", p };
   },
   "min-p"({ stage, before, params: { min_p } }) {
-    return { key: stage.cuts ? "min_p" : "min_p_idle", min_p, least: min_p * before.probs[before.start] };
+    return { key: stage.cuts ? "min_p" : "min_p_idle", min_p, least: topTold(before, min_p) };
   },
   "typical-p"({ stage, before, params: { typical_p: p } }) {
     if (!stage.cuts) return { key: "all_needed", before: keptTold(before), p };
-    return { key: "typical_p", nats: entropyOf(before.probs), dropped: stage.start - before.start };
+    return {
+      key: "typical_p",
+      nats: about(entropyOf(before.probs), isEstimate(before.error)),
+      dropped: stage.start - before.start,
+    };
   },
   "top-n-sigma"({ stage, params: { top_n_sigma: n } }) {
     return { key: stage.cuts ? "top_n_sigma" : "top_n_sigma_idle", n };
   },
 };
+
+/** The probability of the most likely token after a stage, times a factor, as it is said. @param {Context["before"]} stage @param {number} factor */
+function topTold({ probs, start, error }, factor = 1) {
+  return about(factor * probs[start], isEstimate(error));
+}
 
 /** In nats. @param {Float64Array} probs */
 function entropyOf(probs) {

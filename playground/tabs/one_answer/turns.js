@@ -32,7 +32,7 @@ export function fedWords({ history, promptLength: count, numFed, held }) {
 /** @param {HTMLElement} element @param {import("../../page/js/types.js").PanelApi} api @returns {import("../../page/js/types.js").Panel} */
 export function mount(element, api) {
   const { store } = api;
-  const { list, empty, fed, status, box, on, anew } = build(element);
+  const { list, empty, fed, alone, status, box, on, anew } = build(element);
   let asked = { number: -1, prompt: "" }; // the newest question from here
 
   /** @param {string} model @param {string[]} history @param {string} prompt
@@ -84,6 +84,7 @@ export function mount(element, api) {
       empty.hidden = Boolean(run);
       drawTurns(list, run ? textsOf(run) : []);
       say(fed, run ? fedWords(run) : "");
+      alone.hidden = !run?.history.length;
       if (job && job.number === asked.number) follow(job);
       else say(status, "");
       const isBusy = isUnderWay(job);
@@ -100,13 +101,14 @@ function build(element) {
   const empty = node("p.empty-note", {}, element, words.say("one_answer.turns.empty"));
   const list = node("ol.turns", { translate: "no" }, element);
   const fed = node("p.turns-fed", { role: "status" }, element);
+  const alone = node("p.turns-alone", { hidden: "" }, element, words.say("one_answer.turns.alone"));
   const row = node("div.turns-next", {}, element);
   const label = words.say("one_answer.turns.next");
   const box = node("textarea", { rows: 1, "aria-label": label, placeholder: label }, row);
   const on = node("button.small-button.turns-on", title("on"), row, words.say("one_answer.turns.on"));
   const anew = node("button.small-button.turns-anew", title("anew"), row, words.say("one_answer.turns.anew"));
   const status = node("p.note", { role: "status" }, element);
-  return { list, empty, fed, status, box, on, anew };
+  return { list, empty, fed, alone, status, box, on, anew };
 }
 
 /** @param {HTMLElement} list @param {string[]} texts  questions and answers by turns */

@@ -9,6 +9,7 @@ import gradio as gr
 from playground.engine.generation import timed
 from playground.models.text import LoadedModel
 from playground.page.bar import Page
+from playground.page.browser_files import SameForAll
 from playground.page.controls import DEFAULTS
 from playground.page.line import Work
 from playground.page.panel import panel
@@ -52,7 +53,7 @@ def _mini(name: str, tab: str, **facts: int) -> gr.Column:
     return card
 
 
-def _opening(page: Page) -> Callable[[], dict[str, Any]]:
+def _opening(page: Page) -> Callable[[], SameForAll]:
     """Made once, when the server starts, and the same for every visitor: a page load runs nothing."""
     name, prompt = page.model_name.value, page.prompt.value
     asked = {"model": name, "prompt": prompt, "params": _settings()}
@@ -64,8 +65,10 @@ def _opening(page: Page) -> Callable[[], dict[str, Any]]:
         "comparison": _race(page, name, prompt) if is_quick else None,
     }
 
-    def opening(_nothing: Any = None) -> dict[str, Any]:
-        return made
+    answer = SameForAll(made)
+
+    def opening(_nothing: Any = None) -> SameForAll:
+        return answer
 
     return opening
 

@@ -27,10 +27,10 @@ export function mount(element, api) {
   let timer = 0;
 
   async function ask() {
-    const { bar: now } = api.store.get();
-    if (!now) return;
+    const { bar: now, params } = api.store.get();
+    if (!now || !params) return;
     element.classList.add("is-asking");
-    const reply = await asking.ask({ ...now, pads: Number(chosen.get()["padding-pads"]) });
+    const reply = await asking.ask({ ...now, system: params.system, pads: Number(chosen.get()["padding-pads"]) });
     if (reply.stopped && !reply.problem) return; // a newer question is on its way
     if (reply.gaveWay) asked = ""; // seen again, it asks again
     element.classList.remove("is-asking");
@@ -38,14 +38,14 @@ export function mount(element, api) {
   }
 
   return {
-    reads: ["bar"],
+    reads: ["bar", "params"],
     update(given) {
       if (given?.boxes) drawBoxes(view, given);
       asking.take(given);
     },
-    draw({ bar: now }) {
-      const key = JSON.stringify(now);
-      if (!now || key === asked) return;
+    draw({ bar: now, params }) {
+      const key = JSON.stringify([now, params?.system]);
+      if (!now || !params || key === asked) return;
       clearTimeout(timer);
       timer = window.setTimeout(ask, asked ? REST_MS : 0);
       asked = key;

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from playground.engine.work import ROUNDING
 from playground.models.text import LoadedModel
 from playground.page.line import Work
-from playground.page.requests import checked, own_model_of, prompt_ids_of
+from playground.page.requests import Text, checked, own_model_of, prompt_ids_of, system_of
 from playground.tabs.serving.batching_values import NUM_REQUESTS, workload
 from playground.tabs.serving.padding import Padded, padded_answers, reserved_places
 from playground.tabs.serving.schedule import CONTINUOUS, serve
@@ -22,6 +22,7 @@ class PaddingQuestion(BaseModel):
 
     model: str
     prompt: str
+    system: Text = ""
     pads: Literal[PADS]
 
 
@@ -29,7 +30,7 @@ def padding_values(models: Mapping[str, LoadedModel], question: Any) -> Work:
     """The boxes for padding.js, then for reserved.js the room that is set aside."""
     asked = checked(PaddingQuestion, question)
     loaded = own_model_of(models, asked.model)
-    prompt_ids = prompt_ids_of(loaded, asked.prompt)
+    prompt_ids = prompt_ids_of(loaded, asked.prompt, system=system_of(loaded, {"system": asked.system}))
     pad_id = loaded.stop_ids[0] if loaded.stop_ids else 0  # as most programs do where a model has no token for it
     alone, found = yield from padded_answers(loaded.model, prompt_ids, pad_id, asked.pads, loaded.stop_ids)
     rounding = ROUNDING.get(loaded.model.embedding.dtype, 1e-2)

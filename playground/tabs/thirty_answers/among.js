@@ -27,15 +27,15 @@ export function mount(element, api) {
   const about = node("p.note", {}, element);
 
   /** @type {import("../../page/js/types.js").Listener} */
-  function draw({ bar }) {
-    if (!bar) return;
-    const isFresh = asking.want(bar);
+  function draw({ bar, params }) {
+    if (!bar || !params) return;
+    const isFresh = asking.want({ ...bar, system: params.system });
     table.classList.toggle("is-stale", !isFresh);
     if (!isFresh && about.textContent) say(asking.status, words.say("thirty_answers.stale"));
   }
 
   return {
-    reads: ["bar"],
+    reads: ["bar", "params"],
     update(given) {
       if (!asking.hear(given)) return;
       const lines = pool(body, given.rows.length, () => node("tr"));

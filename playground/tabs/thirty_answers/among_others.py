@@ -14,7 +14,7 @@ from playground.engine.generation import Step, generate
 from playground.engine.params import SamplingParams
 from playground.models.answers import at_once
 from playground.models.rows import answer_rows, generate_rows
-from playground.models.text import LoadedModel
+from playground.models.text import LoadedModel, Prompt
 
 BATCH_SIZES = (2, 4, 8, 30)
 GREEDY = SamplingParams(temperature=0)
@@ -38,7 +38,7 @@ class AmongOthers:
 
 def among_others(
     loaded_model: LoadedModel,
-    prompt: str,
+    prompt: Prompt,
     batch_sizes: Sequence[int] = BATCH_SIZES,
     max_new_tokens: int = 24,
 ) -> Generator[None, None, list[AmongOthers]]:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from playground.engine.params import SamplingParams
 from playground.models.answers import Answer, at_once, write_answers
+from playground.models.template import conversation
 from playground.models.text import LoadedModel
 
 TOKENS, TEXT = "tokens", "text"  # what makes two answers the same
@@ -99,6 +100,8 @@ class AnswerRequest:
     settings: tuple[SamplingParams, ...]
     n: int = NUM_ANSWERS
     max_new_tokens: int = ANSWER_TOKENS
+    system: str = ""  # the system prompt; "": none
+    history: tuple[str, ...] = ()  # questions and answers by turns, before the prompt
 
     @property
     def num_answers(self) -> int:
@@ -107,7 +110,7 @@ class AnswerRequest:
 
 def sampling(loaded: LoadedModel, request: AnswerRequest) -> Generator[int, None, list[AnswerSet]]:
     """Yields how many answers are complete, and returns a set for each of the settings. Raises as `generate` does."""
-    prompt_ids = loaded.prompt_ids(request.prompt)
+    prompt_ids = loaded.prompt_ids(conversation(request.prompt, request.system, request.history))
     written = yield from write_answers(
         loaded.model,
         loaded.tokenizer,

@@ -38,6 +38,7 @@ export function mount(element, api) {
         shown.layout = layout;
         shown.current = Math.min(shown.current, layout.nodes.length - 1);
         drawNodes(parts.chips, layout, shown, api.store);
+        drawEnds(parts.ends, layout);
         drawLinks(parts.links, layout);
         drawList(parts.list, layout, api.store);
         view.take(layout);
@@ -56,12 +57,13 @@ function build(element) {
   const canvas = svg("svg.tree-canvas", { role: "tree", "aria-label": spokenName }, frame);
   const world = svg("g", {}, canvas);
   const links = svg("g", {}, world);
+  const ends = svg("g", { "aria-hidden": "true" }, world);
   const chips = svg("g", {}, world);
   const name = words.say("thirty_answers.tree.list");
   const box = node("details.tree-as-list", {}, element);
   node("summary", {}, box, name);
   const list = node("div.tree-list", { tabindex: "0", role: "region", "aria-label": name }, box);
-  return { tools, frame, canvas, world, links, chips, list };
+  return { tools, frame, canvas, world, links, ends, chips, list };
 }
 
 /** @param {Parts} parts @param {View} view @param {{ layout: Layout | null, current: number }} shown */
@@ -96,7 +98,7 @@ function drawNodes(chips, { nodes, total }, { current }, store) {
   const items = pool(chips, nodes.length, makeChip);
   nodes.forEach((placed, place) => {
     const { item, left, line, width, label, depth } = placed;
-    const [title, chip, text, end] = items[place].children;
+    const [title, chip, text] = items[place].children;
     const { count, probability, stop } = item;
     set(items[place], {
       transform: `translate(${left} ${(line + 0.5) * LINE})`,
@@ -110,8 +112,17 @@ function drawNodes(chips, { nodes, total }, { current }, store) {
     set(chip, { width });
     chip.classList.toggle("is-end", stop !== "" && !item.text);
     say(text, label);
-    set(end, { x: width + 8 });
-    say(end, stop ? words.say(`thirty_answers.tree.ends.${keyOf(stop)}`, { count }) : "");
+  });
+}
+
+/** Beside the last token of an answer, what a screen reader hears in that token's name.
+ * @param {Element} ends @param {Layout} layout */
+function drawEnds(ends, { nodes }) {
+  const last = nodes.filter(({ item }) => item.stop);
+  const texts = pool(ends, last.length, () => svg("text.tree-end"));
+  last.forEach(({ item, left, line, width }, place) => {
+    set(texts[place], { x: left + width + 8, y: (line + 0.5) * LINE + 6 });
+    say(texts[place], words.say(`thirty_answers.tree.ends.${keyOf(item.stop)}`, { count: item.count }));
   });
 }
 
@@ -121,7 +132,6 @@ function makeChip() {
   svg("title", silent, chip);
   svg("rect.tree-chip", { height: 30, y: -15, rx: 5 }, chip);
   svg("text.tree-text", { x: 9, y: 6, ...silent }, chip);
-  svg("text.tree-end", { y: 6, ...silent }, chip);
   return chip;
 }
 

@@ -2,21 +2,25 @@
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pandas as pd
 from pydantic import BaseModel
 
+from playground.models.template import conversation
 from playground.models.text import LoadedModel
 from playground.page.line import Progress, Work, in_steps
 from playground.page.machine import machine
 from playground.page.panel import figure_json
 from playground.page.requests import (
+    History,
     RequestError,
+    Text,
     checked,
     prompt_ids_of,
     sampling_params,
+    system_of,
 )
 from playground.page.spreadsheet import csv_text
 from playground.tabs.thirty_answers.among_others import AmongOthers, among_others
@@ -42,6 +46,8 @@ class BarQuestion(BaseModel):
 
     model: str
     prompt: str
+    system: Text = ""
+    history: History = []  # of the run on the screen
 
 
 class AnswersQuestion(BarQuestion):
@@ -61,15 +67,15 @@ def answer_values(models: Mapping[str, LoadedModel], question: Any) -> Work:
     """For the store, where every picture of the thirty answers finds them."""
     asked = checked(AnswersQuestion, question)
     loaded, params = _loaded(models, asked), sampling_params(asked.params)
-    start = time.perf_counter()
-    [sampled] = yield from in_steps(sampling(loaded, AnswerRequest(asked.prompt, (params,))))
+    before, start = _before(loaded, asked), time.perf_counter()
+    [sampled] = yield from in_steps(sampling(loaded, AnswerRequest(asked.prompt, (params,), **before)))
     seconds = time.perf_counter() - start
-    return _what_was_asked(loaded, sampled) | {
+    return _what_was_asked(loaded, sampled, before) | {
         "max_new_tokens": sampled.max_new_tokens,
         "seconds": seconds,
         "machine": machine(),
         "views": {by: _view(sampled.compared_by(by)) for by in (TOKENS, TEXT)},
-        "csv": answers_csv(sampled),
+        "csv": answers_csv(sampled, **before),
         "tree": answer_tree(loaded, sampled).to_json(),
         "batch": _batch_value(sampled),
     }
@@ -79,13 +85,21 @@ def _loaded(models: Mapping[str, LoadedModel], asked: BarQuestion) -> LoadedMode
     """The model, after a look at the prompt."""
     if asked.model not in models:
         raise RequestError(say("thirty_answers.no_model"))
-    prompt_ids_of(models[asked.model], asked.prompt)
-    return models[asked.model]
+    loaded = models[asked.model]
+    prompt_ids_of(loaded, asked.prompt, **_before(loaded, asked))
+    return loaded
 
 
-def _what_was_asked(loaded: LoadedModel, sampled: AnswerSet) -> dict:
-    """By which request.js knows whether it still is what the page asks for."""
-    return {"model": loaded.name, "prompt": sampled.prompt, "params": asdict(sampled.params)}
+def _before(loaded: LoadedModel, asked: BarQuestion) -> dict:
+    """What the prompt stands behind."""
+    return {"system": system_of(loaded, {"system": asked.system}), "history": tuple(asked.history)}
+
+
+def _what_was_asked(loaded: LoadedModel, sampled: AnswerSet, before: dict) -> dict:
+    """By which request.js knows whether it still is what the page asks for: for a base model, whatever stands in the
+    box of the system prompt."""
+    asked = {"model": loaded.name, "prompt": sampled.prompt, "params": asdict(sampled.params)}
+    return asked | {name: value for name, value in before.items() if loaded.is_chat or name != "system"}
 
 
 def _view(sampled: AnswerSet) -> dict:
@@ -117,10 +131,10 @@ def _batch_value(sampled: AnswerSet) -> dict:
     }
 
 
-def answers_csv(sampled: AnswerSet) -> str:
+def answers_csv(sampled: AnswerSet, **before: Any) -> str:
     """The table of distinct answers; `settings` says in every line what they were sampled with."""
-    frame = sampled.table().assign(prompt=sampled.prompt, settings=str(asdict(sampled.params)))
-    return csv_text(frame)
+    settings = asdict(sampled.params) | {name: value for name, value in before.items() if value}
+    return csv_text(sampled.table().assign(prompt=sampled.prompt, settings=str(settings)))
 
 
 def curve_values(models: Mapping[str, LoadedModel], question: Any) -> Iterator[dict | Progress]:
@@ -130,18 +144,20 @@ def curve_values(models: Mapping[str, LoadedModel], question: Any) -> Iterator[d
     if knob not in VALUES:
         raise RequestError(say("thirty_answers.curve.no_such_knob", knobs=", ".join(VALUES)))
     prompts = [asked.prompt, *([asked.second] if asked.second.strip() else [])]
+    before = _before(loaded, asked)
     for each in prompts:
-        prompt_ids_of(loaded, each, POOL * len(VALUES[knob]) * len(prompts), ANSWER_TOKENS)
+        prompt_ids_of(loaded, each, POOL * len(VALUES[knob]) * len(prompts), ANSWER_TOKENS, **before)
     for rows in (NUM_ANSWERS, POOL):
         start, pools = time.perf_counter(), []
         for each in dict.fromkeys(prompts):
-            request = curve_request(each, params, knob, rows)
+            request = replace(curve_request(each, params, knob, rows), **before)
             sets = yield from in_steps(sampling(loaded, request), request.num_answers)
             pools.append(CurvePool(knob, tuple(sets)))
-        yield _curve_value(loaded, pools, time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        yield _what_was_asked(loaded, pools[0].sets[0], before) | _curve_value(pools, seconds)
 
 
-def _curve_value(loaded: LoadedModel, pools: list[CurvePool], seconds: float) -> dict:
+def _curve_value(pools: list[CurvePool], seconds: float) -> dict:
     first = pools[0]
     views = {}
     for by in (TOKENS, TEXT):
@@ -149,7 +165,7 @@ def _curve_value(loaded: LoadedModel, pools: list[CurvePool], seconds: float) ->
         views[by] = {"figure": figure_json(distinct_figure(frames, first.knob)), "csv": csv_text(pd.concat(frames))}
     rows = len(first.sets[0].answers)
     facts = {"count": NUM_ANSWERS, "number": rows * len(first.values) * len(pools), "seconds": seconds}
-    return _what_was_asked(loaded, first.sets[0]) | {
+    return {
         "views": views,
         "knob": first.knob,
         "values": first.values,
@@ -164,12 +180,13 @@ def agreement_values(models: Mapping[str, LoadedModel], question: Any) -> Iterat
     """For agreement.js: how many are sampled, then the comparison."""
     asked = checked(AnswersQuestion, question)
     loaded, start = _loaded(models, asked), time.perf_counter()
-    request = AnswerRequest(asked.prompt, (sampling_params(asked.params),), max(SIZES))
-    prompt_ids_of(loaded, asked.prompt, request.num_answers, request.max_new_tokens)
+    before = _before(loaded, asked)
+    request = AnswerRequest(asked.prompt, (sampling_params(asked.params),), max(SIZES), **before)
+    prompt_ids_of(loaded, asked.prompt, request.num_answers, request.max_new_tokens, **before)
     [sampled] = yield from in_steps(sampling(loaded, request), request.num_answers)
     yield Progress(request.num_answers, request.num_answers)  # short work passes, also now
     agreement = predicted_vs_observed(sampled)
-    yield _what_was_asked(loaded, sampled) | {
+    yield _what_was_asked(loaded, sampled, before) | {
         "figure": figure_json(agreement_figure(agreement.frame, agreement.sizes)),
         "narrow": narrow_axes(len(agreement.frame)),
         "csv": csv_text(agreement.frame),
@@ -203,7 +220,8 @@ def among_values(models: Mapping[str, LoadedModel], question: Any) -> Work:
     """For among.js: a row for each size of the batch."""
     asked = checked(BarQuestion, question)
     loaded = _loaded(models, asked)
-    results = yield from in_steps(among_others(loaded, asked.prompt))
+    prompt = conversation(asked.prompt, **_before(loaded, asked))
+    results = yield from in_steps(among_others(loaded, prompt))
     return {"model": loaded.name, "prompt": asked.prompt, "rows": [_among_row(result) for result in results]}
 
 

@@ -1,5 +1,6 @@
 // Two answers as tokens, those that cover the same text above each other, and the step looked at.
 
+import { systemWords } from "../../page/js/conditions.js";
 import { node, pool, say, sayToken, set } from "../../page/js/svg.js";
 import * as words from "../../page/js/words.js";
 import { isMoved } from "./pair.js";
@@ -33,11 +34,10 @@ export function answersPicture(element, store) {
       view.range.style.setProperty("--filled", `${(100 * step) / Math.max(1, last)}%`);
       say(view.caption, words.say("two_models.step.at", { step, last, token: left[step] }));
       const aligned = words.say("two_models.compare.aligned", { left: left.length, right: right.length });
-      const moved = params && isMoved(pair.left, params) ? words.say("two_models.compare.moved") : "";
-      say(
-        view.note,
-        [aligned, words.say("two_models.compare.prompt", { prompt: pair.prompt }), moved].join(" ").trim(),
-      );
+      const moved = params && isMoved(pair, params) ? words.say("two_models.compare.moved") : "";
+      const behind = pair.system ? `, ${systemWords(pair.system)}` : "";
+      const asked = words.say("two_models.compare.prompt", { prompt: pair.prompt, behind });
+      say(view.note, [aligned, asked, moved].join(" ").trim());
     },
   };
 }

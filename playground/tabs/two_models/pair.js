@@ -39,8 +39,9 @@ export function verdict({ different, equal, answers, kl }) {
   return { key: `two_models.verdict.${name}`, facts: { equal, count: answers[0].length } };
 }
 
-/** Was the answer written with other settings than these? @param {Run} run @param {Record<string, any>} params */
-export function isMoved({ params: written }, params) {
+/** Were the answers written with other settings than these? @param {Pair} pair @param {Record<string, any>} params */
+export function isMoved({ system, left: { params: written } }, params) {
+  if (system !== null && system !== params.system) return true;
   return Object.keys(written).some((name) => (params[name] ?? written[name]) !== written[name]);
 }
 

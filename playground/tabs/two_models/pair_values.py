@@ -1,7 +1,7 @@
 """What the pictures of two models take: plain values, made from the experiment."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from statistics import median
 
 from pydantic import BaseModel
@@ -10,7 +10,7 @@ from playground.engine.params import SamplingParams
 from playground.models.text import LoadedModel
 from playground.page.line import Work, in_steps
 from playground.page.machine import machine
-from playground.page.requests import checked, new_tokens, prompt_ids_of, sampling_params, text_of
+from playground.page.requests import checked, new_tokens, prompt_ids_of, sampling_params, system_of, text_of
 from playground.page.runs import Run, payload
 from playground.tabs.two_models.alignment import first_difference
 from playground.tabs.two_models.pair import Pair, Written, compare_models
@@ -41,18 +41,25 @@ def compared(
     left, right = (side_of(models, each.model, each.form) for each in (question.left, question.right))
     prompt = text_of(prompt if question.prompt is None else question.prompt)
     params, most = sampling_params(controls), min(new_tokens(controls), MOST_NEW)
-    prompts = prompt_ids_of(left.loaded, prompt), prompt_ids_of(right.loaded, prompt)
+    systems = [system_of(side.loaded, controls) for side in (left, right)]
+    prompts = tuple(
+        prompt_ids_of(side.loaded, prompt, system=system) for side, system in zip((left, right), systems, strict=True)
+    )
     pair = yield from in_steps(compare_models(left, right, prompts, params, most, copies), of=3)
-    yield pair_value(left, right, prompt, params, most, pair), costs_value(left, right, pair)
+    yield pair_value(left, right, prompt, params, most, pair, systems), costs_value(left, right, pair)
 
 
-def pair_value(left: Side, right: Side, prompt: str, params: SamplingParams, most: int, pair: Pair) -> dict:
+def pair_value(
+    left: Side, right: Side, prompt: str, params: SamplingParams, most: int, pair: Pair, systems: Sequence[str]
+) -> dict:
+    """systems: the system prompts of both."""
     bits = pair.left.bits_per_byte(), pair.reading.bits_per_byte()
     return {
         "prompt": prompt,
         "titles": [left.title, right.title],
-        "left": payload(Run.of(left.loaded, prompt, pair.left.trace, params, most)),
-        "reading": payload(Run.of(right.loaded, prompt, pair.reading.trace, params, most)),
+        "system": max(systems) if left.loaded.is_chat or right.loaded.is_chat else None,  # None: neither takes one
+        "left": payload(Run.of(left.loaded, prompt, pair.left.trace, params, most, system=systems[0])),
+        "reading": payload(Run.of(right.loaded, prompt, pair.reading.trace, params, most, system=systems[1])),
         "answers": [_labels(left, pair.left), _labels(right, pair.right)],
         "columns": [[*column.left, *column.right] for column in pair.columns],
         "different": first_difference(pair.columns),

@@ -47,8 +47,8 @@ def side_of(models: Mapping[str, LoadedModel], model_name: str, form: str) -> Si
 def choices(models: Mapping[str, LoadedModel]) -> dict:
     """What can be chosen now, for choices.js: models may come and go while the page runs. The first example is what the
     tab opens with, on the prompt of the bar."""
-    loaded = list(models.values())
-    sides = [Side(each, form) for each in loaded for form in forms_of(each)]
+    there = dict(models.items())
+    sides = [Side(each, form) for each in there.values() for form in forms_of(each)]
     return {
         "sides": [{**side.key, "title": side.title} for side in sides],
         "examples": [
@@ -58,21 +58,22 @@ def choices(models: Mapping[str, LoadedModel]) -> dict:
                 "right": right.key,
                 "prompt": prompt,
             }
-            for name, left, right, prompt in _examples(models, loaded)
+            for name, left, right, prompt in _examples(there)
         ],
     }
 
 
-def _examples(models: Mapping[str, LoadedModel], loaded: list[LoadedModel]) -> list[tuple[str, Side, Side, str | None]]:
+def _examples(there: dict[str, LoadedModel]) -> list[tuple[str, Side, Side, str | None]]:
+    loaded = list(there.values())
     examples: list[tuple[str, Side, Side, str | None]] = []
-    if BASE in models and CHAT in models:
-        examples.append(("base_chat", Side(models[BASE]), Side(models[CHAT]), say("two_models.prompt.fact")))
+    if BASE in there and CHAT in there:
+        examples.append(("base_chat", Side(there[BASE]), Side(there[CHAT]), say("two_models.prompt.fact")))
     small, large = (choose(loaded, key=lambda each: bytes_of_weights(each.model)) for choose in (min, max))
     if bytes_of_weights(small.model) < bytes_of_weights(large.model):
         examples.append(("small_large", Side(small), Side(large), None))
     packable = [each for each in loaded if len(forms_of(each)) > 1]
     if packable:
-        whole = next((each for each in packable if each is models.get(BASE)), packable[0])
+        whole = next((each for each in packable if each is there.get(BASE)), packable[0])
         examples.append(("int8", Side(whole), Side(whole, "int8"), say("two_models.prompt.story")))
     return examples or [("alone", Side(loaded[0]), Side(loaded[-1]), None)]
 

@@ -161,6 +161,7 @@ def test_a_result_is_stale_when_the_page_is_set_to_something_else():
     assert not stale({})
     assert stale({}, {"model": "other"}) and stale({}, {"prompt": "other"}) and stale({}, {}, {"temperature": 0})
     assert stale({}, {}, {"max_new_tokens": 8}) and not stale({"kind": "short"}, {}, {"max_new_tokens": 8})
+    assert stale({"system": ""}, {}, {"system": "Hi"}) and not stale({"system": "Hi"}, {}, {"system": "Hi"})
     assert not stale({"kind": "course"}, {"prompt": "other"}) and stale({"kind": "course"}, {"model": "other"})
 
 

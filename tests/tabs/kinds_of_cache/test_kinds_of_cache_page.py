@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import small_texts
+from conftest import unreadable
 from playwright.sync_api import Page, expect
 
 
@@ -31,7 +31,7 @@ def test_who_still_answers_right_is_there_when_the_tab_opens(browser_page: Page)
     expect(verdict).to_contain_text("6 of 6 caches with the bytes of 160 tokens")
     page.locator("#lesson-K16").click()
     expect(verdict).to_contain_text("3 of 6 caches with the bytes of 56 tokens")
-    assert small_texts(page, "#kinds-parts") == []
+    assert unreadable(page, "#kinds-parts") == []
 
 
 def test_the_call_shows_its_shapes_step_by_step(browser_page: Page):
@@ -51,7 +51,7 @@ def test_the_call_shows_its_shapes_step_by_step(browser_page: Page):
     expect(cells.last).to_have_text("the same")
     open_part(page, "In transformers")
     expect(page.locator("#kinds-loop code")).to_contain_text("DynamicCache(config=model.config)")
-    assert small_texts(page, "#kinds-parts") == []
+    assert unreadable(page, "#kinds-parts") == []
 
 
 def test_blocks_are_found_or_not_and_the_tables_fill(browser_page: Page):
@@ -65,4 +65,4 @@ def test_blocks_are_found_or_not_and_the_tables_fill(browser_page: Page):
     expect(found).to_have_count(0)
     open_part(page, "Where it lies")
     expect(page.locator("#kinds-parts tbody tr:visible")).to_have_count(5 + 2)
-    assert small_texts(page, "#kinds-parts") == []
+    assert unreadable(page, "#kinds-parts") == []

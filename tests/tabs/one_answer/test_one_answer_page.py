@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 import pytest
 import torch
-from conftest import choose_model, drawn, generate, more_settings, new_run, set_new_tokens, slide
+from conftest import choose_model, drawn, generate, go_to, more_settings, new_run, slide, unreadable
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from playground.engine.generation import generate as generate_steps
@@ -22,24 +22,23 @@ from playground.page.controls import DEFAULTS
 TEXT = "#live-answer .answer-text"
 
 
-def with_an_answer(page: Page) -> Page:
-    """The tab with an answer of 24 tokens."""
-    page.get_by_role("tab", name="One answer").click()
-    set_new_tokens(page, 24)
-    page.get_by_label("Prompt", exact=True).fill("Once upon a time")
-    generate(page)
-    return page
+@pytest.fixture
+def tab(shared_page: Page) -> Page:
+    """The tab with a new answer of 24 tokens; sliders, prompt and part are as a new page has them."""
+    return with_an_answer(shared_page)
 
 
 @pytest.fixture
-def tab(browser_page: Page) -> Page:
+def own_tab(browser_page: Page) -> Page:
+    """The same on a page of its own, for tests that change more than an address sets."""
     return with_an_answer(browser_page)
 
 
-@pytest.fixture(scope="module")
-def shared_tab(shared_page: Page) -> Page:
-    """For tests that begin by setting all sliders."""
-    return with_an_answer(shared_page)
+def with_an_answer(page: Page) -> Page:
+    go_to(page, "max_new_tokens=24&prompt=Once+upon+a+time&tab=sampling/answer-stages")
+    settled(page)  # what the test before has asked for has come
+    generate(page)
+    return page
 
 
 def settled(page: Page) -> str:
@@ -79,8 +78,7 @@ def stage_names(page: Page) -> list[str]:
     return page.locator(".answer-tab .stage").evaluate_all("stages => stages.map((stage) => stage.dataset.stage)")
 
 
-def test_stages_stand_in_the_order_of_the_rule_and_say_which_cut_last(shared_tab: Page):
-    tab = shared_tab
+def test_stages_stand_in_the_order_of_the_rule_and_say_which_cut_last(tab: Page):
     preset(tab, "transformers default")
     expect(tab.locator("#slider-top_k")).to_have_attribute("aria-valuetext", "50")
     expect(tab.locator(".answer-tab .stage.is-binding")).to_have_attribute("data-stage", "top-k")
@@ -107,21 +105,19 @@ CROWD = {"temperature": 1.25, "top_p": 0.95, "top_k": 1000, "min_p": 0.02, "typi
 PENALTIES = {"repetition_penalty": 1.3, "presence_penalty": 0.5, "frequency_penalty": 0.2}
 
 
-@pytest.mark.parametrize("width", [390, 1366, 1920])
-@pytest.mark.parametrize("settings", [{}, CROWD, CROWD | PENALTIES], ids=["all off", "crowded", "all on"])
-def test_no_card_of_a_stage_hides_a_part_of_its_words(shared_tab: Page, width: int, settings: dict):
+def test_no_card_of_a_stage_hides_a_part_of_its_words(tab: Page):
     """With nine cards in a row, "top-n-sigma off" and "> 99.9 % of the mass" lost their ends."""
-    tab = shared_tab
-    tab.set_viewport_size({"width": width, "height": 900})
     tab.locator("#live").uncheck()
-    set_controls(tab, asdict(SamplingParams(seed=1, **settings)))
-    drawn(tab)
     card = ".answer-tab .stage:not(.is-off)"
     parts = (".stage-head", ".stage-head *", ".stage-count", ".stage-count *", ".stage-why")
     boxes = tab.locator(", ".join([*(f"{card} {part}" for part in parts), ".answer-tab .rule-words"]))
     hidden = "(boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => box.textContent)"
-    assert boxes.evaluate_all(hidden) == []
-    tab.set_viewport_size({"width": 1920, "height": 1080})
+    for name, settings in {"all off": {}, "crowded": CROWD, "all on": CROWD | PENALTIES}.items():
+        set_controls(tab, asdict(SamplingParams(seed=1, **settings)))
+        for width in (390, 1366, 1920):
+            tab.set_viewport_size({"width": width, "height": 900})
+            drawn(tab)
+            assert boxes.evaluate_all(hidden) == [], (name, width)
 
 
 def recorded_run(tab: Page, base: LoadedModel) -> TextTrace:
@@ -165,6 +161,7 @@ def test_a_dragged_sampler_keeps_as_many_tokens_as_python_does(tab: Page, base: 
             words = f"{kept[step]:,} of 3,072 tokens remain" if kept[step] < 3072 else "all 3,072 tokens can be sampled"
             expect(tab.locator(".answer-tab .stages-verdict")).to_contain_text(words)
         seen.update(kept)
+    more_settings(tab)
     assert len(seen) > 4, "the settings should make a difference"
 
 
@@ -210,9 +207,8 @@ def test_the_table_tells_what_the_new_stages_kept(tab: Page, base: LoadedModel):
 
 
 @pytest.mark.parametrize("seed", [2**60 + 1, 2**53, 10**30])
-def test_a_run_with_a_seed_that_the_browser_would_round_is_refused(shared_tab: Page, tmp_path, seed: int):
+def test_a_run_with_a_seed_that_the_browser_would_round_is_refused(tab: Page, tmp_path, seed: int):
     """Opened and generated again it wrote another text, and did not say so."""
-    tab = shared_tab
     with tab.expect_download() as download:
         tab.get_by_role("button", name="Run (JSON)").click()
     run = json.loads(download.value.path().read_text())
@@ -319,7 +315,8 @@ def click_another_token(page: Page, step: int) -> None:
     page.locator(".area-candidates .bar-row:not(.is-chosen)").first.click()
 
 
-def test_a_branch_that_comes_after_another_answer_is_not_shown_over_it(tab: Page):
+def test_a_branch_that_comes_after_another_answer_is_not_shown_over_it(own_tab: Page):
+    tab = own_tab
     held = held_fork(tab)
     click_another_token(tab, 3)
     expect(tab.locator("#branches .card-head .note")).to_contain_text("Continuing with")
@@ -334,8 +331,9 @@ def test_a_branch_that_comes_after_another_answer_is_not_shown_over_it(tab: Page
     expect(tab.locator("#branches .branch")).to_have_count(0)
 
 
-def test_the_live_answer_waits_while_a_branch_is_on_its_way(tab: Page):
+def test_the_live_answer_waits_while_a_branch_is_on_its_way(own_tab: Page):
     """It took the place of the run on the server, and then there was nothing to go on from."""
+    tab = own_tab
     slide(tab, "temperature", 1.3)
     settled(tab)
     held = held_fork(tab)
@@ -376,7 +374,8 @@ def test_the_cut_says_how_much_of_the_models_own_probability_it_keeps(tab: Page)
     assert float(words[2]) == pytest.approx(100 * (1 - total), abs=0.1) and total < 0.95
 
 
-def test_a_run_is_taken_home_and_opened_again_without_the_model(tab: Page, tmp_path):
+def test_a_run_is_taken_home_and_opened_again_without_the_model(own_tab: Page, tmp_path):
+    tab = own_tab
     preset(tab, "MiniMind generate")
     text = settled(tab)
     saved = {}
@@ -417,9 +416,10 @@ def test_a_question_sets_the_page_and_closing_it_brings_back_what_was_there(tab:
     tab.get_by_role("button", name="Does the order matter?").click()
     card = tab.locator(".ask-card")
     expect(card.locator("h2")).to_have_text("Does the order matter?")
+    expect(card.locator("tbody tr")).to_have_count(4)
+    expect(tab.locator("#slider-top_p")).to_have_value("0.8")
     kept = card.locator("tbody tr").evaluate_all("rows => rows.map((row) => row.cells[1].textContent)")
     assert kept == ["1", "1", "1", "2"]
-    expect(tab.locator("#slider-top_p")).to_have_value("0.8")
     expect(card).to_contain_text("Temperature 0.5, Top-p 0.8, seed 1, llama.cpp order")
     expect(card.locator(".ask-stale")).to_be_hidden()
     card.get_by_role("button", name="Close").click()
@@ -433,6 +433,7 @@ def test_the_numbers_of_a_question_are_stale_when_the_sliders_move(tab: Page):
     tab.get_by_role("button", name="Does the order matter?").click()
     stale = tab.locator(".ask-card .ask-stale")
     expect(tab.locator(".ask-card tbody tr")).to_have_count(4)
+    expect(tab.locator("#slider-top_p")).to_have_value("0.8")  # it has set the page
     expect(stale).to_be_hidden()
     slide(tab, "temperature", 1.9)
     expect(stale).to_be_visible()
@@ -536,7 +537,8 @@ def test_a_person_samples_token_by_token_and_the_score_is_what_python_says(tab: 
     expect(tab.locator(".area-answer .token.is-forced")).to_have_count(2)
 
 
-def test_what_the_model_reads_follows_the_boxes_and_nothing_runs(tab: Page, chat: LoadedModel, base: LoadedModel):
+def test_what_the_model_reads_follows_the_boxes_and_nothing_runs(own_tab: Page, chat: LoadedModel, base: LoadedModel):
+    tab = own_tab
     run = tab.locator("#run .panel-body").get_attribute("data-complete")
     part(tab, "What the model reads")
     reading, boxes = tab.locator("#reading"), tab.locator("#reading [role=option]")
@@ -571,8 +573,9 @@ def test_what_the_model_reads_follows_the_boxes_and_nothing_runs(tab: Page, chat
 
 
 def test_a_conversation_goes_on_from_the_cache_and_a_link_repeats_it(
-    tab: Page, chat: LoadedModel, window: BrowserContext, page_url: str
+    own_tab: Page, chat: LoadedModel, window: BrowserContext, page_url: str
 ):
+    tab = own_tab
     part(tab, "What the model reads")
     ask, turns = tab.get_by_label("The next question"), tab.locator("#turns")
     tab.get_by_label("System prompt").wait_for()
@@ -603,6 +606,7 @@ def test_a_conversation_goes_on_from_the_cache_and_a_link_repeats_it(
     expect(turns.locator(".turns-question")).to_have_text(["What is a dog?", "And a cat?"])
     said = f"Fed {len(ids) - held} new tokens; {held} are in the cache already. A new start would have fed {len(ids)}."
     expect(turns.locator(".turns-fed")).to_have_text(said)
+    expect(turns.locator(".turns-alone")).to_contain_text("without this conversation")
     expect(ask).to_have_value("")
 
     expect(tab).to_have_url(re.compile("system=Answer.*answer.history=.*tab=sampling/answer-reading"))
@@ -618,6 +622,11 @@ def test_a_conversation_goes_on_from_the_cache_and_a_link_repeats_it(
         turns.get_by_role("button", name="Start anew").click()
     expect(turns.locator(".turns-answer")).to_have_text([first.text])
     expect(turns.locator(".turns-fed")).to_be_hidden()
+    expect(turns.locator(".turns-alone")).to_be_hidden()
+    tab.get_by_role("tab", name="Thirty answers").click()
+    expect(tab.locator(".answers-board .answers-conditions").first).to_contain_text(
+        "“What is a dog?” · system prompt “Answer in one sentence.”"
+    )
 
 
 def test_a_text_that_was_written_again_says_what_each_pass_read(tab: Page):
@@ -656,7 +665,8 @@ def test_by_hand_the_libraries_differ_where_it_can_be_checked_by_eye(tab: Page):
     expect(hand.locator("[data-stage=sample] strong")).to_have_text("C")  # of A and C, in that order
 
 
-def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(tab: Page):
+def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(own_tab: Page):
+    tab = own_tab
     for name in ("Stages", "You are the sampler", "What the model reads", "By hand"):
         tab.set_viewport_size({"width": 1366, "height": 768})  # on a phone the parts are in a menu
         part(tab, name)
@@ -665,6 +675,7 @@ def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(tab: P
             tab.set_viewport_size({"width": width, "height": height or 844})
             drawn(tab)
             assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
+            assert unreadable(tab, "#answer-parts") == [], name
             if height:
                 below = "document.documentElement.scrollHeight - document.querySelector('#bar').offsetHeight"
                 assert tab.evaluate(below) <= 2 * height, name  # the bar itself stays in sight

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from conftest import drawn, small_texts
+from conftest import drawn, unreadable
 from model_server import MODEL, ModelServer, model_server
 from node import in_node
 from playwright.sync_api import BrowserContext, Page, expect
@@ -132,7 +132,7 @@ def test_a_visitor_asks_the_server_and_sees_what_it_tells(window: BrowserContext
     expect(bars.nth(7)).to_contain_text("13 more tokens")
     drawn(page)
     assert page.evaluate("document.documentElement.scrollHeight") <= 2 * 768
-    assert small_texts(page, "#serving-parts") == []
+    assert unreadable(page, "#serving-parts") == []
 
     served.key = "sk-other"
     panel.get_by_role("button", name=say("serving.remote.send.bar")).click()

@@ -3,7 +3,7 @@
 import json
 import re
 
-from conftest import choose_model, drawn, small_texts
+from conftest import choose_model, drawn, unreadable
 from playwright.sync_api import Page, expect
 
 from playground.words import say
@@ -19,7 +19,7 @@ def assert_fits_two_screens(page: Page) -> None:
     drawn(page)
     assert page.evaluate("document.documentElement.scrollHeight") <= 2 * 768
     assert page.evaluate("document.documentElement.scrollWidth") <= 1366
-    assert small_texts(page, "#serving-parts") == []
+    assert unreadable(page, "#serving-parts") == []
 
 
 def test_the_calculator_follows_boxes_sliders_lessons_and_a_pasted_file(browser_page: Page):

@@ -26,7 +26,7 @@ def in_tab(script: str, given: Any = None) -> Any:
 
 REQUEST = """
 const params = { temperature: 1, top_p: 0.9, seed: 3, rule: "vllm", max_new_tokens: 64, most_seed: 99 };
-const about = { model: "m", prompt: "p" };
+const about = { model: "m", prompt: "p", system: "Be brief.", history: [] };
 const asked = request.requestFor(about, params);
 """
 
@@ -48,6 +48,9 @@ def test_a_request_holds_what_changes_the_answers_and_nothing_else():
         ({"params": {"temperature": 0.5}}, False),
         ({"params": {"seed": 4}}, False),
         ({"params": {"presence_penalty": 0}}, True),  # the sliders don't mention it
+        ({"system": ""}, False),
+        ({"system": None}, True),  # a base model's: it has none, whatever is in the box
+        ({"history": ["q", "a"]}, False),
     ],
 )
 def test_what_was_sampled_is_old_when_model_prompt_or_a_setting_differs(change, still):

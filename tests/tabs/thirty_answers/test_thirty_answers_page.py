@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import PATIENCE, drawn, generate, more_settings, slide
+from conftest import PATIENCE, drawn, generate, more_settings, slide, unreadable
 from playwright.sync_api import Locator, Page, Request, expect
 
 from playground.tabs.thirty_answers import values as answers_values
@@ -319,6 +319,7 @@ def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(tab: P
             tab.set_viewport_size({"width": width, "height": height or 844})
             drawn(tab)
             assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
+            assert unreadable(tab, "#answers-parts") == [], name
             if height:
                 below = "document.documentElement.scrollHeight - document.querySelector('#bar').offsetHeight"
                 assert tab.evaluate(below) <= 2 * height, name  # the bar itself stays in sight

@@ -245,7 +245,10 @@ def test_where_to_look_first_and_what_is_said():
     const differs = { ...same, columns, different: 1, equal: 2 };
     return [pair.firstStep(same), pair.firstStep(differs), pair.verdict(same), pair.verdict(differs),
       pair.verdict({ ...differs, kl: null }), pair.klFacts([0.1, 0.3]), pair.klFacts(same.kl),
-      pair.isMoved(left, { top_p: 0.9, seed: 1, max_new_tokens: 9 }), pair.isMoved(left, { top_p: 0.8, seed: 1 }),
+      pair.isMoved({ left, system: null }, { top_p: 0.9, seed: 1, system: "s" }),
+      pair.isMoved({ left, system: "s" }, { top_p: 0.9, seed: 1, max_new_tokens: 9, system: "s" }),
+      pair.isMoved({ left, system: "" }, { top_p: 0.9, seed: 1, system: "s" }),
+      pair.isMoved({ left, system: null }, { top_p: 0.8, seed: 1 }),
       choices.chosenOf("int8:org/a:b")];"""
     made = in_node(script, **MODULES, choices="tabs/two_models/choices.js")
     assert made[:2] == [1, 2]
@@ -255,4 +258,4 @@ def test_where_to_look_first_and_what_is_said():
         "The first 2 tokens say the same.",
     ]
     assert made[5] == {"mean": pytest.approx(0.2), "most": 0.3} and made[6] == {"mean": "Infinity", "most": "Infinity"}
-    assert made[7:9] == [False, True] and made[9] == {"form": "int8", "model": "org/a:b"}
+    assert made[7:11] == [False, False, True, True] and made[11] == {"form": "int8", "model": "org/a:b"}

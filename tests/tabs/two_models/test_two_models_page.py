@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import new_run, slide, small_texts
+from conftest import new_run, slide, unreadable
 from playwright.sync_api import Page, expect
 
 
@@ -53,4 +53,4 @@ def test_two_answers_stand_above_each_other_and_the_sliders_read_both_again(brow
         page.get_by_label("Prompt", exact=True).fill("The little dog")
         page.locator("#generate").click()
     expect(note).to_contain_text("Prompt: “The little dog”")  # another prompt is compared too
-    assert small_texts(page, "#two-models") == []
+    assert unreadable(page, "#two-models") == []
