@@ -3,6 +3,9 @@
 The server is a process of its own, the students are another one on the same machine. A student thinks, then presses
 Generate or, one time in three, asks for thirty answers. Beside them one person starts one long race after another.
 `python -m benchmarks.class_load 600 100` lets a hundred students go on for ten minutes.
+
+The class has fifteen questions, so most sets of thirty answers have been sampled before and come from KeptAnswers; the
+figures say how many. `python -m benchmarks.class_load 600 100 unkept` samples each of them.
 """
 
 import asyncio
@@ -56,6 +59,9 @@ MODEL = "minimind-chat"
 SERVE = """
 import sys
 from playground.__main__ import build, launch_options
+from playground.tabs.thirty_answers.kept_answers import KeptAnswers
+if sys.argv[3] == "unkept":
+    KeptAnswers.most_bytes = 0
 build(first=sys.argv[1]).launch(server_port=int(sys.argv[2]), _frontend=False, quiet=True, **launch_options())
 """
 
@@ -67,6 +73,8 @@ class Seen:
     generate: list[float] = field(default_factory=list)  # seconds from the press to the whole answer
     answers: list[float] = field(default_factory=list)  # the same for thirty answers
     first_sign: list[float] = field(default_factory=list)  # seconds until it was told the place in line, or more
+    sampled: set[float] = field(default_factory=set)  # seconds that thirty answers took, which come with them
+    kept: int = 0  # sets of thirty answers that had been sampled before
     wrong: list[str] = field(default_factory=list)
     lost: list[str] = field(default_factory=list)
     races: int = 0
@@ -233,6 +241,8 @@ async def thirty(tab: Tab, events: dict, question: Question, seen: Seen) -> None
     value = await timed_answer(tab, events["answers"], [asked], seen.answers, seen)
     if value is None:
         return
+    seen.kept += value.get("seconds") in seen.sampled
+    seen.sampled.add(value.get("seconds"))
     groups = value["views"]["tokens"]["rows"] if "views" in value else ()
     texts = {row: group["text"] for group in groups for row in group["rows"]}
     if [texts.get(row) for row in range(len(question.answers))] != question.answers:
@@ -277,12 +287,12 @@ async def attend(port: int, events: dict, known: list[Question], students: int, 
 
 
 @contextmanager
-def server() -> Iterator[tuple[int, int]]:
+def server(keeping: str = "kept") -> Iterator[tuple[int, int]]:
     """Its port and process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-c", SERVE, MODEL, str(port)]
+    command = [sys.executable, "-c", SERVE, MODEL, str(port), keeping]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:
             for _ in range(600):
@@ -321,9 +331,9 @@ async def find_events(port: int) -> dict[str, int]:
 # ---- the figures
 
 
-def figures(classes: Sequence[tuple[int, float]] = CLASSES) -> Iterator[Figure]:
+def figures(classes: Sequence[tuple[int, float]] = CLASSES, keeping: str = "kept") -> Iterator[Figure]:
     known = questions(load_model(MODEL))
-    with server() as (port, pid):
+    with server(keeping) as (port, pid):
         events = asyncio.run(find_events(port))
         for students, seconds in classes:
             memory, used, start = megabytes(pid), processor_seconds(pid), time.perf_counter()
@@ -357,6 +367,7 @@ def told(students: int, took: float, seen: Seen, before: float, after: float, us
         yield figure(f"the first sign after a press, {name}, s", at(seen.first_sign, share))
     yield figure("model events a second", num / took, 5.3 if students == 100 else 0.0)
     yield figure("processor time of the server for an event, ms", 1000 * used / max(num, 1))
+    yield figure(f"sets of thirty answers of {len(seen.answers)} that had been sampled before", seen.kept)
     yield figure("long races that ended meanwhile", seen.races)
     yield figure(f"wrong answers of {num}", len(seen.wrong), most=0)
     yield figure(f"lost answers of {num}", len(seen.lost), most=0)
@@ -372,8 +383,8 @@ def at(values: list[float], share: float) -> float:
 
 
 def main(arguments: list[str]) -> int:
-    seconds, students = [float(each) for each in arguments] if len(arguments) == 2 else (600.0, 100)
-    return report(figures([(int(students), seconds)]))
+    seconds, students, keeping, *_ = [*(arguments or ["600", "100"]), "kept"]
+    return report(figures([(int(students), float(seconds))], keeping))
 
 
 if __name__ == "__main__":

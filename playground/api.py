@@ -15,7 +15,6 @@ from playground.models.tables import steps_table
 from playground.page.bar import Page
 from playground.page.jobs import has_left, visitor_of
 from playground.page.line import Work, in_steps
-from playground.page.recording import record_run
 from playground.page.requests import (
     RequestError,
     model_of,
@@ -50,7 +49,7 @@ def add_endpoints(page: Page) -> None:
         if text_of(system).strip() and not model_of(models, model).is_chat:
             raise RequestError(say("page.request.no_system", model=model))
         asked = (model, prompt, params | {"max_new_tokens": max_new_tokens, "system": system})
-        recorded = yield from in_steps(record_run(models, page.runs, *asked, visitor=visitor))
+        recorded = yield from in_steps(page.recorder.record(*asked, visitor=visitor))
         run = page.runs.get(recorded["id"])
         table = steps_table(run.trace, run.labels, run.params)
         text = "".join(run.pieces)
@@ -91,16 +90,16 @@ def add_endpoints(page: Page) -> None:
         yield None
         return {"rows": rows_of(table)}
 
-    for work, long in ((generate, False), (reread, False), (answers, False), (compare, True), (growth, False)):
+    for work in (generate, reread, answers, compare, growth):
         gr.api(
-            endpoint(page, work, long),
+            endpoint(page, work, long=work is compare, joins=work is generate),
             api_name=work.__name__,
             api_description=work.__doc__,
             concurrency_limit=None,
         )
 
 
-def endpoint(page: Page, work: Callable[..., Work], long: bool) -> Callable:
+def endpoint(page: Page, work: Callable[..., Work], *, long: bool, joins: bool) -> Callable:
     """The work as a coroutine whose arguments are the work's own and, for `params`, the settings one by one."""
     arguments = inspect.signature(work).parameters
     own = [each for each in arguments.values() if each.kind is not inspect.Parameter.KEYWORD_ONLY]
@@ -117,7 +116,7 @@ def endpoint(page: Page, work: Callable[..., Work], long: bool) -> Callable:
         made = work(params, **given) if settings else work(**given)
         with readable_errors():
             left = partial(has_left, request)
-            return await page.jobs.line.result(made, visitor, long=long, left=left)
+            return await page.jobs.line.result(made, visitor, long=long, joins=joins, left=left)
 
     call.__name__, call.__doc__ = work.__name__, work.__doc__
     call.__signature__ = inspect.Signature([asked_by, *plain, *settings], return_annotation=dict)

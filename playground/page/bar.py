@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from playground.models.loading import EMBEDDED
 from playground.models.text import LoadedModel
 from playground.page.controls import controls_panel
 from playground.page.jobs import QUIET, Jobs
+from playground.page.line import Line
+from playground.page.machine import useful_threads
 from playground.page.model_box import Allowed, bind_model_box, model_box
 from playground.page.panel import panel
 from playground.page.recording import Recorder
@@ -73,7 +76,8 @@ def build_bar(models: Mapping[str, LoadedModel], allowed: Allowed | None = None)
 
     model_name.input(None, [model_name, prompt], prompt, js=PROMPT_FOR, queue=False, **QUIET)
     taken = example.chosen(on_example, example, prompt, queue=False, **QUIET)
-    page = Page(models, model_name, prompt, controls, run, runs, Jobs(), Recorder(models, runs))
+    jobs = Jobs(Line(partial(useful_threads, models)))
+    page = Page(models, model_name, prompt, controls, run, runs, jobs, Recorder(models, runs))
     for begins in ([start.click, prompt.submit], taken.success):
         page.jobs.on(begins, page.recorder.record, page.request, run, name="generate", joins=True)
     page.jobs.stop(stop)

@@ -34,8 +34,8 @@ _NEWEST = "() => [window.jobNumber ?? 0]"
 class Jobs:
     """Binds work to the page's events. Made inside gr.Blocks."""
 
-    def __init__(self) -> None:
-        self.line = Line()  # in front of the models
+    def __init__(self, line: Line | None = None) -> None:
+        self.line = Line() if line is None else line  # in front of the models
         self.loads = Line()  # of models that visitors load, while others go on with theirs
         self._number = gr.HTML(visible=False)  # carries the number of a request that a button makes
 

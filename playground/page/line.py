@@ -21,6 +21,7 @@ from html import unescape
 from typing import Any, TypeVar
 
 import gradio as gr
+import torch
 
 from playground.page.requests import RequestError
 from playground.words import say, sentence
@@ -31,6 +32,7 @@ BEAT_SECONDS = 5.0  # a job speaks at least so often: Gradio notices a closed ta
 SETTLE_SECONDS = 0.02  # what is new waits so long for what is newer, or for the end: sending costs more than a step
 LOOK_SECONDS = 1.0  # who waits far back looks so often how many are in front; the first few are told at once
 TOLD_AT_ONCE = 3
+LOOKS_A_SECOND = 25  # of all who wait: telling a class its places took a tenth of a core
 LATER_SECONDS = 4.0  # so much later: in a class that asks for more than the machine can do, pictures wait longer
 TOGETHER = 16  # jobs that go on together; more gain little, and each would wait longer for its next step
 PLACES = 2  # of one visitor, for short work and for long
@@ -85,7 +87,9 @@ class Job:
 class Line:
     """Who is next at the model. One thread works; any thread, or event loop, may ask."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: Callable[[], int] = torch.get_num_threads) -> None:
+        """threads: in how many the model computes; asked when a job begins."""
+        self.threads = threads
         self._jobs: list[Job] = []  # in order of arrival
         self._stops: dict[tuple[str, str], int] = {}  # visitor and name: the newest number that is stopped
         self._changed = threading.Condition()
@@ -129,7 +133,7 @@ class Line:
                 before = said
                 if is_over:
                     return
-                await _heard(news, LOOK_SECONDS)
+                await _heard(news, max(LOOK_SECONDS, len(self) / LOOKS_A_SECOND))
                 settled = loop.time() + SETTLE_SECONDS
                 while not job.is_over and (rest := settled - loop.time()) > 0:
                     news.clear()
@@ -140,14 +144,20 @@ class Line:
             self._end(job)
 
     async def result(
-        self, work: Work, visitor: str, name: str = "", long: bool = False, left: Callable[[], bool] = lambda: False
+        self,
+        work: Work,
+        visitor: str,
+        name: str = "",
+        long: bool = False,
+        joins: bool = False,
+        left: Callable[[], bool] = lambda: False,
     ) -> Any:
         """What the work returned, or yielded last. Raises RequestError where it fails.
 
         left: whether the visitor has gone away; then nobody waits for the result, and the work ends.
         """
         last = None
-        async with aclosing(self.told(work, visitor, 0, name, long)) as news:
+        async with aclosing(self.told(work, visitor, 0, name, long, joins)) as news:
             async for job, payload in news:
                 last = last if payload is None else payload
                 if job["state"] == FAILED or left():
@@ -241,11 +251,14 @@ class Line:
                 while not self._jobs:
                     self._changed.wait()
                 job = self._current = self._next(time.perf_counter())
-                if job.state == QUEUED:
+                begins = job.state == QUEUED
+                if begins:
                     job.state = RUNNING
                     job.wake()
                 stop_now = job.stopping and not job.knows
                 job.knows |= stop_now
+            if begins:
+                torch.set_num_threads(self.threads())
             self._advance(job, stop_now)
 
     def _next(self, now: float) -> Job:

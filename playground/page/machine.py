@@ -2,12 +2,26 @@
 
 import os
 import platform
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
 import torch
 
+from playground.models.held import memory_of
+from playground.models.text import LoadedModel
 from playground.words import say
+
+# Products of smaller weights are over before a second thread has begun: on a calm machine two threads took as long as
+# one and twice the processor time, and where others compute too they took many times as long.
+SMALL_BYTES = 40_000_000
+ALL_THREADS = torch.get_num_threads()  # as torch, or OMP_NUM_THREADS, has it at the start
+
+
+def useful_threads(models: Mapping[str, LoadedModel]) -> int:
+    """In how many threads these models compute: in one, unless a model is large."""
+    is_large = any(memory_of(loaded) > SMALL_BYTES for loaded in models.values())
+    return ALL_THREADS if is_large else 1
 
 
 def machine() -> str:

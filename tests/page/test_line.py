@@ -5,12 +5,15 @@ import threading
 import time
 from collections.abc import Coroutine, Generator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import gradio as gr
 import pytest
+import torch
 
 from playground.page import line as line_module
+from playground.page import machine
 from playground.page.line import Line, Progress, StoppedError
 from playground.page.requests import RequestError
 from playground.words import say
@@ -516,3 +519,18 @@ def test_a_result_is_the_last_that_was_made():
 
     with pytest.raises(RequestError, match="No"):
         run(line.result(work(), "me"))
+
+
+@pytest.mark.parametrize(("small_bytes", "expected"), [(10**9, 1), (0, 2)])
+def test_a_small_model_computes_in_one_thread(monkeypatch: pytest.MonkeyPatch, chat, small_bytes: int, expected: int):
+    """Two threads took twice the processor time for the same, and in a busy class many times as long."""
+    monkeypatch.setattr(machine, "SMALL_BYTES", small_bytes)
+    monkeypatch.setattr(machine, "ALL_THREADS", 2)
+
+    def work():
+        yield None
+        return torch.get_num_threads()
+
+    line = Line(partial(machine.useful_threads, {"chat": chat}))
+    assert followed(line, work())[-1][1] == expected
+    assert torch.get_num_threads() == 1  # that of others, here the test's

@@ -18,7 +18,7 @@ class KeptAnswers:
     """What `answer_values` made of each question. Where there is no more room, the one not asked for longest goes.
 
     Nothing in it says who asked: a question is its model, its text and its settings with the seed. Who asks what
-    somebody has asked before can tell so from how soon the answers come, and from nothing else.
+    somebody has asked before can tell so from how soon the answers come, and from the seconds that they say they took.
     """
 
     most_bytes = 16 * 1024**2  # some five hundred sets of thirty
