@@ -2,6 +2,7 @@
 
 import dataclasses
 import re
+import secrets
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from playground.engine.trace import Trace
 from playground.models.loading import load_model
 from playground.models.text import LoadedModel
 from playground.page.bar import first_prompt, load_examples
+from playground.tabs.thirty_answers import kept_answers
 
 torch.set_num_threads(1)  # the tests share the machine; small models gain nothing from more
 settings.register_profile("same cases each run", derandomize=True, deadline=None)
@@ -204,6 +206,11 @@ def slide(page: BrowserPage, name: str, value: float) -> None:
     page.locator(f"#slider-{name}").evaluate(
         "(range, value) => { range.value = value; range.dispatchEvent(new Event('input', { bubbles: true })); }", value
     )
+
+
+def sample_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was sampled for an earlier test is not given again."""
+    monkeypatch.setattr(kept_answers, "_key", lambda *question: (None, secrets.token_hex(), None))
 
 
 UNREADABLE = """async (root) => {

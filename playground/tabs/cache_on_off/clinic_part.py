@@ -135,7 +135,6 @@ def examined(
     case: float | None,
 ) -> Iterator[tuple | None]:
     """One test of the page: how it stands, and the evidence."""
-    yield {"text": told("cache_on_off.clinic.writing")}, None
     loaded, params = own_model_of(models, model_name), sampling_params(controls)
     prompt_ids = prompt_ids_of(loaded, prompt, system=system_of(loaded, controls))
     if hide and len(prompt_ids) < 2:  # some faults refuse it, which would tell them
@@ -148,6 +147,7 @@ def examined(
     ticks = examine(loaded, prompt_ids, params, name, NUM_TOKENS, last_prompt, greedy=greedy, in_float32=in_float32)
     result = None
     try:
+        yield {"text": told("cache_on_off.clinic.writing")}, None
         for tick in ticks:
             result = tick.result or result
             yield None

@@ -77,8 +77,8 @@ class Measurement:
         """The lengths one after another."""
         loaded = own_model_of(page.models, model_name)
         chain = Chain(loaded, self.lengths(loaded))
-        yield {"text": told("cache_on_off.measuring.warming_up", model=loaded.name)}, self.picture(chain)
         try:
+            yield {"text": told("cache_on_off.measuring.warming_up", model=loaded.name)}, self.picture(chain)
             for length in chain.lengths:
                 yield from self._raced(chain, length)
         except StoppedError:

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from playground.models.reading import read_tokens
 from playground.models.template import as_turns, conversation
 from playground.models.text import LoadedModel, Prompt
-from playground.page.requests import History, model_of, prompt_ids_of, system_of
+from playground.page.requests import History, Text, model_of, prompt_ids_of, system_of
 
 MOST_SHOWN = 400  # tokens: of a longer text the first and the last
 
@@ -17,8 +17,8 @@ class Read(BaseModel):
     """What is in the boxes."""
 
     model: str
-    prompt: str
-    system: str = ""
+    prompt: Text
+    system: Text = ""
     history: History = []
 
 

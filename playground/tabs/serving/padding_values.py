@@ -21,7 +21,7 @@ class PaddingQuestion(BaseModel):
     """Of padding.js."""
 
     model: str
-    prompt: str
+    prompt: Text
     system: Text = ""
     pads: Literal[PADS]
 

@@ -45,7 +45,7 @@ class BarQuestion(BaseModel):
     """Of among.js: what is in the bar."""
 
     model: str
-    prompt: str
+    prompt: Text
     system: Text = ""
     history: History = []  # of the run on the screen
 

@@ -10,7 +10,7 @@ from playground.engine.params import SamplingParams
 from playground.models.text import LoadedModel
 from playground.page.line import Work, in_steps
 from playground.page.machine import machine
-from playground.page.requests import checked, new_tokens, prompt_ids_of, sampling_params, system_of, text_of
+from playground.page.requests import Text, checked, new_tokens, prompt_ids_of, sampling_params, system_of, text_of
 from playground.page.runs import Run, payload
 from playground.tabs.two_models.alignment import first_difference
 from playground.tabs.two_models.pair import Pair, Written, compare_models
@@ -30,7 +30,7 @@ class Question(BaseModel):
 
     left: Chosen
     right: Chosen
-    prompt: str | None  # None: that of the bar
+    prompt: Text | None  # None: that of the bar
 
 
 def compared(

@@ -15,9 +15,12 @@ import playground.tabs.cache_on_off.race_values as race_values
 import playground.tabs.cache_on_off.sweep_part as sweep_part
 from playground.engine.model import Transformer
 from playground.engine.work import ROUNDING
+from playground.models.text import LoadedModel
+from playground.page.controls import DEFAULTS
 from playground.page.lesson import read_lesson
+from playground.page.line import StoppedError
 from playground.tabs.cache_on_off.clinic import FAULTS, hidden_fault
-from playground.tabs.cache_on_off.clinic_part import diagnosis, reading
+from playground.tabs.cache_on_off.clinic_part import diagnosis, examined, reading
 from playground.tabs.cache_on_off.sweep import PROMPT_LENGTHS, race_at_length
 from playground.words import say
 
@@ -325,6 +328,21 @@ def test_three_number_formats_are_compared(browser_page: Page):
     # 24, 11 and 8 significant bits
     assert gaps["float32"] < ROUNDING[torch.float32] < 100 * gaps["float32"] < gaps["float16"] < gaps["bfloat16"]
     expect(page.locator("#clinic-gaps .plot .scatterlayer .trace .js-line")).to_have_count(4)  # three gaps, the lead
+
+
+@pytest.mark.parametrize("name", ["sweep", "clinic"])
+def test_what_is_stopped_before_its_first_step_says_so(chat: LoadedModel, name: str):
+    """It went on saying that it was warming up."""
+    models = {chat.name: chat}
+    measurement = sweep_part.Measurement("sweep", "K7", 2, lambda loaded: [8], lambda *known: None, {})
+    work = {
+        "sweep": lambda: measurement.measure(SimpleNamespace(models=models), chat.name),
+        "clinic": lambda: examined(models, "greedy", chat.name, "Hello", DEFAULTS, "none", False, None),
+    }[name]()
+    next(work)
+    said, _ = work.throw(StoppedError())
+    assert say(said["text"]).startswith("Stopped.")
+    assert list(work) == []
 
 
 @pytest.mark.parametrize(("part", "key"), [("First token", "first"), ("Prompt and answer length", "sweep")])

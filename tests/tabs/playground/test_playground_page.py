@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from conftest import PATIENCE, drawn, generate, new_run, set_new_tokens, slide
+from conftest import PATIENCE, drawn, generate, new_run, sample_anew, set_new_tokens, slide
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from playground.engine.batching import Batch
@@ -281,6 +281,7 @@ class HeldAnswers:
 @pytest.fixture
 def held_answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[HeldAnswers]:
     held = HeldAnswers()
+    sample_anew(monkeypatch)
     monkeypatch.setattr(thirty_answers, "sampling", held.sampling)
     yield held
     held.open.set()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import PATIENCE, drawn, generate, more_settings, slide, unreadable
+from conftest import PATIENCE, drawn, generate, more_settings, sample_anew, slide, unreadable
 from playwright.sync_api import Locator, Page, Request, expect
 
 from playground.tabs.thirty_answers import values as answers_values
@@ -54,6 +54,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
         return (yield from sampling(*request))
 
     monkeypatch.setattr(answers_values, "sampling", held)
+    sample_anew(monkeypatch)
     yield gate
     gate.set()
 
