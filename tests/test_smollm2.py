@@ -10,6 +10,7 @@ from playground.engine.kv_cache import KVCache
 from playground.engine.params import SamplingParams
 from playground.models.loading import load_model
 from playground.models.text import LoadedModel
+from playground.page.bar import load_examples
 
 pytestmark = pytest.mark.skipif(not os.environ.get("SMOLLM2"), reason="SMOLLM2=1 runs it: it fetches 93 MB")
 QUESTION, GREEDY = "What is the capital of France?", SamplingParams(temperature=0)
@@ -41,6 +42,22 @@ def test_a_token_takes_as_much_of_the_cache_as_its_shape_says(smollm2):
     cache = KVCache.of(smollm2.model)
     smollm2.model(torch.arange(100)[None], cache)
     assert cache.num_bytes == 100 * 2 * 30 * 3 * 64 * 4 == 100 * 46_080
+
+
+def test_its_examples_show_what_they_say(smollm2):
+    answers = {
+        example["prompt"]: smollm2.generate(example["prompt"], GREEDY, max_new_tokens=40)
+        for example in load_examples()["smollm2"]
+    }
+    assert "spacetime" in answers["What is gravity?"].text
+    assert answers["Name three fruits."].text.startswith("1. ") and "\n3. " in answers["Name three fruits."].text
+    sky = answers["What color is the sky?"]
+    assert "blue" in sky.text and sky.stop_reason == "length"
+    sea = answers["Write one sentence about the sea."]
+    counts = sea.reread(SamplingParams(top_p=0.9)).num_candidates
+    assert min(counts) == 1 and max(counts) > 100
+    fruits = smollm2.answers("Name three fruits.", SamplingParams(top_p=0.9, seed=1), n=12, max_new_tokens=24)
+    assert len({answer.text for answer in fruits}) > 10
 
 
 def test_thirty_answers_are_written_together(smollm2):
