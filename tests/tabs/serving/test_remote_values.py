@@ -3,7 +3,6 @@
 import re
 import threading
 from collections.abc import Iterator
-from itertools import pairwise
 
 import pytest
 from conftest import drawn, unreadable
@@ -12,8 +11,10 @@ from node import in_node
 from playwright.sync_api import BrowserContext, Page, expect
 
 from playground.build import build_page, launch_options
+from playground.models.answers import at_once
 from playground.models.remote import RemoteServer, RemoteStep, Usage
 from playground.models.text import LoadedModel
+from playground.page.line import Work
 from playground.tabs.serving.remote_values import answer_value, remote_values, two_prompts
 from playground.words import say
 
@@ -26,22 +27,31 @@ def served() -> Iterator[ModelServer]:
         yield server
 
 
-def asked(server: ModelServer, what: str = "bar", form: str = "chat", **controls) -> list[dict]:
-    """All that the page is sent, the end included."""
-    work = remote_values(RemoteServer(server.url), {"what": what, "form": form}, "Hi", CONTROLS | controls)
-    sent = []
-    while True:
-        try:
-            sent.append(next(work))
-        except StopIteration as end:
-            return [*sent, end.value]
+def asking(server: ModelServer, what: str = "bar", form: str = "chat", **controls) -> Work:
+    return remote_values(RemoteServer(server.url), {"what": what, "form": form}, "Hi", CONTROLS | controls)
+
+
+def asked(server: ModelServer, *what: str, **more) -> dict:
+    """What the page shows at the end."""
+    return at_once(asking(server, *what, **more))
+
+
+def until_it_waits(server: ModelServer, work: Work) -> dict:
+    """What the page is sent of an answer whose server is silent after two tokens."""
+    server.go_on.clear()
+    server.fault = "slow"
+    while (value := next(work)) is None or len(value["answers"][0]["steps"]) < 2:
+        pass
+    server.fault = None
+    return value
 
 
 def test_an_answer_grows_and_ends_with_what_the_server_counted(served):
-    *growing, end = (each for each in asked(served, typical_p=0.5) if each)
-    counts = [len(each["answers"][0]["steps"]) for each in growing]
-    assert counts == sorted(counts) and counts[-1] == 4, "of values that come closer together the newest"
-    assert all(one["answers"][0]["steps"] is not next["answers"][0]["steps"] for one, next in pairwise(growing))
+    work = asking(served, typical_p=0.5)
+    grown = until_it_waits(served, work)
+    served.go_on.set()
+    end = at_once(work)
+    assert [len(each["answers"][0]["steps"]) for each in (grown, end)] == [2, 4], "what was sent stays as it was"
     [made] = end["answers"]
     assert (made["prompt"], made["prompt_tokens"], made["found"]) == ("Hi", 1, 0)
     assert made["first"] > 0 and made["later"] >= 0
@@ -61,17 +71,14 @@ def test_the_time_of_a_token_is_that_of_a_token_where_pieces_hold_several():
 
 
 def test_of_two_prompts_that_begin_alike_the_second_finds_the_beginning(served):
-    first, second = asked(served, "pair")[-1]["answers"]
+    first, second = asked(served, "pair")["answers"]
     same = next(at for at, (a, b) in enumerate(zip(*map(str.split, two_prompts()), strict=False)) if a != b)
     assert first["found"] == 0 and second["found"] == same // 16 * 16 > 0
 
 
 def test_what_is_stopped_closes_its_connection_at_the_servers_next_word(served):
-    served.go_on.clear()
-    served.fault = "slow"
-    work = remote_values(RemoteServer(served.url), {"what": "bar", "form": "chat"}, "Hi", CONTROLS)
-    while (value := next(work)) is None or len(value["answers"][0]["steps"]) < 2:
-        pass
+    work = asking(served)
+    until_it_waits(served, work)
     assert next(work) is None  # it waits, and can be stopped
     work.close()
     readers = [each for each in threading.enumerate() if each.name == "remote"]
@@ -79,7 +86,6 @@ def test_what_is_stopped_closes_its_connection_at_the_servers_next_word(served):
     for each in readers:
         each.join(10)
     assert readers and not any(each.is_alive() for each in readers)
-    served.fault = None
 
 
 def test_bars_of_a_step_show_all_that_was_told_and_the_rest_as_one_block():
