@@ -350,13 +350,14 @@ def test_a_measurement_tells_how_far_it_is_and_keeps_what_it_has_when_stopped(
     shared_page: Page, monkeypatch: pytest.MonkeyPatch, part: str, key: str
 ):
     """On a busy machine all was measured before the hand was at Stop: here the second length waits for the hand."""
-    page, pressed, begun = shared_page, threading.Event(), []
+    page, pressed, second, begun = shared_page, threading.Event(), threading.Event(), []
 
     def held(loaded, length, num_new):
         begun.append(length)
         for tick in race_at_length(loaded, length, num_new):
             yield tick
             if len(begun) == 2:
+                second.set()
                 assert pressed.wait(60)
 
     measured, ended = watched(held)
@@ -364,6 +365,7 @@ def test_a_measurement_tells_how_far_it_is_and_keeps_what_it_has_when_stopped(
     open_part(page, part)
     page.locator(f"#{key}-start").click()
     status = page.locator(f"#{key}-status")
+    assert second.wait(60)
     expect(page.locator(f"#{key}-picture .plot svg").first).to_be_visible()
     with page.expect_response(re.compile("/run/")):  # the server knows of it
         page.locator(f"#{key}-stop").click()
