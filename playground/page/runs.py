@@ -68,7 +68,7 @@ class RunStore:
     def __init__(
         self,
         most_runs: int = 500,
-        most_bytes: int = 160 * 1024**2,
+        most_bytes: int = 96 * 1024**2,
         most_open_bytes: int = 768 * 1024**2,  # with those that pages show
         most_file_bytes: int = 64 * 1024**2,  # read from files: in a room of their own
     ) -> None:
