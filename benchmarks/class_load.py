@@ -382,10 +382,9 @@ def at(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))] if values else float("nan")
 
 
-def main(arguments: list[str]) -> int:
-    seconds, students, keeping, *_ = [*(arguments or ["600", "100"]), "kept"]
+def main(seconds: str = "600", students: str = "100", keeping: str = "kept") -> int:
     return report(figures([(int(students), float(seconds))], keeping))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))

@@ -214,38 +214,48 @@ def sample_anew(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 UNREADABLE = """async (root) => {
- const look = () => {
-  const wrong = [], lines = [], walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-  while (walker.nextNode()) {
-    const [text, parent] = [walker.currentNode.textContent.trim(), walker.currentNode.parentElement];
-    const isSeen = parent.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-    if (!text || !isSeen || parent.closest("title, option, .only-heard, .sr-only, .enlarge")) continue;
-    const size = parseFloat(getComputedStyle(parent).fontSize);
-    if (size < 18) wrong.push(`${size} px: ${parent.tagName} ${text.slice(0, 40)}`);
-    let clip = { left: -1e6, top: -1e6, right: 1e6, bottom: 1e6 };
-    const cut = (box) => ({ left: Math.max(clip.left, box.left), top: Math.max(clip.top, box.top),
-                            right: Math.min(clip.right, box.right), bottom: Math.min(clip.bottom, box.bottom) });
-    for (let above = parent; above !== root.parentElement; above = above.parentElement)
-      if (getComputedStyle(above).overflow !== "visible") clip = cut(above.getBoundingClientRect());
-    const range = document.createRange();
-    range.selectNodeContents(walker.currentNode);
-    for (const { left, right, top, bottom, height } of range.getClientRects()) {
-      const letters = { left, right, top: top + 0.22 * height, bottom: bottom - 0.22 * height };
-      lines.push({ text: text.slice(0, 40), parent, ...cut(letters) });
+  const isShown = (element) => element.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+
+  // The lines of all texts: where their letters stand, as far as nothing cuts them off.
+  function linesOf() {
+    const lines = [], walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const text = walker.currentNode.textContent.trim(), parent = walker.currentNode.parentElement;
+      if (!text || !isShown(parent) || parent.closest("title, option, .only-heard, .sr-only")) continue;
+      const range = document.createRange();
+      range.selectNodeContents(walker.currentNode);
+      for (const { left, right, top, bottom, height } of range.getClientRects()) {
+        const line = { text: text.slice(0, 40), parent, left, right };
+        Object.assign(line, { top: top + 0.22 * height, bottom: bottom - 0.22 * height });
+        for (let above = parent; above !== root.parentElement; above = above.parentElement)
+          if (getComputedStyle(above).overflow !== "visible") cut(line, above.getBoundingClientRect());
+        lines.push(line);
+      }
     }
+    return lines;
   }
-  lines.forEach((one, place) => {
-    for (const other of lines.slice(place + 1)) {
-      const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
-      const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
-      if (one.parent !== other.parent && wide > 3 && high > 2) wrong.push(`${one.text} on ${other.text}`);
-    }
-  });
-  return wrong;
- };
- const until = performance.now() + 5000; // what is just being laid out may stand anywhere
- while (look().length && performance.now() < until) await new Promise(requestAnimationFrame);
- return look();
+
+  function cut(line, box) {
+    for (const side of ["left", "top"]) line[side] = Math.max(line[side], box[side]);
+    for (const side of ["right", "bottom"]) line[side] = Math.min(line[side], box[side]);
+  }
+
+  function meet(one, other) {
+    const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+    const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+    return one.parent !== other.parent && wide > 3 && high > 2;
+  }
+
+  function look() {
+    const lines = linesOf(), sizeOf = ({ parent }) => parseFloat(getComputedStyle(parent).fontSize);
+    const small = lines.filter((line) => sizeOf(line) < 18).map((line) => `${sizeOf(line)} px: ${line.text}`);
+    const on = (one, place) => lines.slice(place + 1).filter((other) => meet(one, other));
+    return [...small, ...lines.flatMap((one, place) => on(one, place).map((other) => `${one.text} on ${other.text}`))];
+  }
+
+  const until = performance.now() + 5000; // what is just being laid out may stand anywhere
+  while (look().length && performance.now() < until) await new Promise(requestAnimationFrame);
+  return look();
 }"""
 
 
