@@ -15,6 +15,7 @@ from playground.models.answers import at_once
 from playground.models.remote import RemoteServer, RemoteStep, Usage
 from playground.models.text import LoadedModel
 from playground.page.line import Work
+from playground.tabs.serving import remote_values as values_module
 from playground.tabs.serving.remote_values import answer_value, remote_values, two_prompts
 from playground.words import say
 
@@ -86,6 +87,28 @@ def test_what_is_stopped_closes_its_connection_at_the_servers_next_word(served):
     for each in readers:
         each.join(10)
     assert readers and not any(each.is_alive() for each in readers)
+
+
+def test_nothing_is_read_after_the_word_that_follows_a_stop(served, monkeypatch):
+    go_on, closed, words = threading.Event(), threading.Event(), []
+
+    def answer(_server, _body):
+        try:
+            for number in range(6):
+                if number == 2:
+                    go_on.wait(20)
+                words.append(number)
+                yield RemoteStep("x", None, (), 1.0)
+        finally:
+            closed.set()
+
+    monkeypatch.setattr(values_module, "answer", answer)
+    work = asking(served)
+    while (value := next(work)) is None or len(value["answers"][0]["steps"]) < 2:
+        pass
+    work.close()
+    go_on.set()
+    assert closed.wait(10) and words == [0, 1, 2]
 
 
 def test_bars_of_a_step_show_all_that_was_told_and_the_rest_as_one_block():
