@@ -11,6 +11,7 @@ from conftest import drawn, generate, slide
 from playwright.sync_api import BrowserContext, expect
 from playwright.sync_api import Page as BrowserPage
 
+from playground.models.text import LoadedModel
 from playground.page.lectures import read_lecture
 
 STATE = """async () => {
@@ -120,7 +121,9 @@ def test_a_link_repeats_an_experiment_and_a_forced_token(
         expect(other.locator("#clinic-panel tbody tr")).to_have_count(1)
 
 
-def test_a_hostile_address_sets_what_a_hand_could_set_and_nothing_else(window: BrowserContext, page_url: str):
+def test_a_hostile_address_sets_what_a_hand_could_set_and_nothing_else(
+    window: BrowserContext, page_url: str, base: LoadedModel
+):
     evil = "<img src=x onerror=window.hit=1>"
     names = "&".join(
         [f"prompt={evil}", "temperature=9", "seed=1e99", f"tab={evil}", f"figure={evil}", f"lecture={evil}:1",

@@ -31,10 +31,17 @@ export function topKPosition(k, vocabSize) {
 
 /** @type {((patch: Params) => void) | null} */
 let change = null; // of the mounted sliders
+/** @type {((model: string) => Promise<void>) | null} */
+let follow = null;
 
 /** Moves sliders from elsewhere on the page: a preset, a run that was opened. Unknown keys are left out. @param {Params} patch */
 export function setControls(patch) {
   change?.(patch);
+}
+
+/** Resolves when the sliders reach as far as this model needs. @param {string} model */
+export async function controlsFollow(model) {
+  await follow?.(model);
 }
 
 /**
@@ -110,13 +117,16 @@ export function mount(element, api) {
   panel.shown.system = () => {}; // the system prompt's box stands beside what the model reads
   panel.start();
   change = panel.change;
-  const follow = limitsOf(api, model, (limits) => {
+  const following = limitsOf(api, model, (limits) => {
     Object.assign(params, limits);
     panel.change({ top_k: Math.min(params.top_k, params.vocab_size) }); // which also moves its slider
   });
+  follow = following;
   return {
     reads: ["bar"],
-    draw: ({ bar }) => follow(bar?.model ?? model),
+    draw({ bar }) {
+      following(bar?.model ?? model);
+    },
     /** Python (a preset, a loaded run) sets the sliders. */
     update(value) {
       const { table: _known, ...given } = value ?? {};
@@ -131,11 +141,18 @@ export function mount(element, api) {
  * @param {string} known  the model whose limits are known @param {(limits: Params) => void} take */
 function limitsOf({ server }, known, take) {
   let asked = known;
-  return async (/** @type {string} */ model) => {
-    if (model === asked) return;
-    asked = model;
+  let answered = Promise.resolve();
+
+  /** @param {string} model */
+  async function ask(model) {
     const limits = await server.limits_of(model).catch(() => ({ problem: "" }));
     if (asked === model && limits.problem === undefined) take(limits);
+  }
+
+  return (/** @type {string} */ model) => {
+    if (model !== asked) answered = ask(model);
+    asked = model;
+    return answered;
   };
 }
 

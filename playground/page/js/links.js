@@ -3,7 +3,7 @@
 
 import { addressOf, differences, isSameAnswer, MOST_LETTERS, placeOf, wantedAnswer } from "./address.js";
 import { announce } from "./announce.js";
-import { setControls } from "./controls.js";
+import { controlsFollow, setControls } from "./controls.js";
 import { copyText } from "./copy.js";
 import { cornerButton } from "./corner.js";
 import { eventually } from "./eventually.js";
@@ -23,6 +23,7 @@ import * as words from "./words.js";
 
 const PAUSE_MS = 400; // browsers refuse an address that changes more often than about three times a second
 const MODEL_SECONDS = 120; // a whole class may stand in the line; for what surely comes, however busy a machine is
+const MOST_TOKENS = 1e6; // of a vocabulary: an address may be of any model, and its sliders stop where it ends
 const OPENING_SECONDS = 4; // until the run that the page opens with is there
 const FORKING_TAB = "sampling";
 const TALKING_TAB = ["sampling", "answer-reading"];
@@ -85,7 +86,7 @@ async function begin(api) {
     isOnTheWay = true;
     const { place, refused } = placeOf(text, { ...known, models: offered ?? known.models });
     try {
-      await travel(api, place, () => trip !== trips);
+      refused.push(...(await travel(api, place, () => trip !== trips)));
     } finally {
       if (trip === trips) isOnTheWay = false;
     }
@@ -117,7 +118,7 @@ async function begin(api) {
 /** What the page takes, and where it opens. @param {State} state @param {string[]} models @returns {Known} */
 function knownOf(state, models) {
   const params = /** @type {import("./types.js").Params} */ (state.params);
-  const { vocab_size: vocabSize, most_new_tokens: mostSteps, most_seed: mostSeed } = params;
+  const { most_new_tokens: mostSteps, most_seed: mostSeed } = params;
   /** @type {Known["settings"]} */
   const settings = {
     seed: { min: 0, max: mostSeed, whole: true },
@@ -127,9 +128,9 @@ function knownOf(state, models) {
     system: { letters: MOST_LETTERS },
   };
   for (const { field, span, whole } of settingsOf())
-    settings[field] = { min: span[0], max: span[1] ?? vocabSize, whole };
+    settings[field] = { min: span[0], max: span[1] ?? MOST_TOKENS, whole };
   const opening = { ...placeNow(state), step: null };
-  return { opening, models, settings, view: VIEW, vocabSize, mostSteps };
+  return { opening, models, settings, view: VIEW, vocabSize: MOST_TOKENS, mostSteps };
 }
 
 /** @param {State} state @returns {Place} */
@@ -175,24 +176,28 @@ function answerOf({ model, prompt, system, history, params, maxNewTokens }) {
   return { model, prompt, ...talk, ...params, max_new_tokens: maxNewTokens };
 }
 
-/** From where a person is to a place. @param {import("./types.js").PanelApi} api @param {Place} place @param {() => boolean} isOver */
+/** From where a person is to a place. Resolves with the names of what this model does not have.
+ * @param {import("./types.js").PanelApi} api @param {Place} place @param {() => boolean} isOver @returns {Promise<string[]>} */
 async function travel(api, place, isOver) {
   const { store } = api;
   await openTab(place.tab);
-  if (isOver()) return;
+  if (isOver()) return [];
+  let isForced = true;
   if (place.view.question) await askQuestion(store, String(place.view.question));
-  else await writeAnswer(api, place, isOver);
-  if (isOver()) return;
+  else isForced = await writeAnswer(api, place, isOver);
+  if (isOver()) return [];
   await setBar(api, place);
-  setControls(place.settings);
+  await setSettings(store, place.model, place.settings);
   const { question, ...view } = place.view;
   store.set({ ...view, ...(question ? {} : { question: null }), ...(place.step === null ? {} : { step: place.step }) });
   await repeatExperiment(place.fields, place.pressed);
   if (!isOver()) await present(place.figure, place.lecture);
+  return isForced ? [] : ["forced"];
 }
 
 /** The answer of the place, if it is not on the page: by Generate, then token by token where one was chosen by hand.
- * @param {import("./types.js").PanelApi} api @param {Place} place @param {() => boolean} isOver */
+ * Whether the model has these. @param {import("./types.js").PanelApi} api @param {Place} place @param {() => boolean} isOver
+ * @returns {Promise<boolean>} */
 async function writeAnswer(api, place, isOver) {
   const { store } = api;
   if (place.step !== null) await eventually(() => store.get().recipe, OPENING_SECONDS); // a step is of an answer
@@ -200,10 +205,11 @@ async function writeAnswer(api, place, isOver) {
   const present = recipe
     ? { ...answerOf(recipe), forced: JSON.stringify(recipe.forced) }
     : place.step === null && wantedAnswer({ ...place, ...bar, settings: { ...params }, answer: {}, forced: [] });
-  if (present && isSameAnswer(wantedAnswer(place), present)) return;
-  await setBar(api, { ...place, ...place.answer });
-  setControls({ ...place.settings, ...place.answer });
-  const asked = /** @type {Window & { jobNumber?: number }} */ (window).jobNumber ?? 0;
+  if (present && isSameAnswer(wantedAnswer(place), present)) return true;
+  const asked = { ...place, ...place.answer };
+  await setBar(api, asked);
+  await setSettings(store, asked.model, { ...place.settings, ...place.answer });
+  const jobBefore = /** @type {Window & { jobNumber?: number }} */ (window).jobNumber ?? 0;
   /** @type {HTMLElement | null} */
   const generate = document.querySelector("#generate");
   if (place.answer.history) await askTurn(store, place);
@@ -211,11 +217,11 @@ async function writeAnswer(api, place, isOver) {
   const isAnswered = () => {
     const { job, run: made } = store.get();
     if (isOver()) return true;
-    if (!job || job.number <= asked || isUnderWay(job)) return false;
+    if (!job || job.number <= jobBefore || isUnderWay(job)) return false;
     return job.state !== "done" || isAnother(made, run);
   };
   await eventually(isAnswered, MODEL_SECONDS);
-  if (place.forced.length) await forceTokens(store, place, isOver);
+  return place.forced.length === 0 || forceTokens(store, place, isOver);
 }
 
 /** The tab where a conversation goes on has to be open once. @param {import("./types.js").Store} store @param {Place} place */
@@ -229,8 +235,8 @@ async function askTurn(store, place) {
   store.get().ask?.(model, JSON.parse(history), prompt, null);
 }
 
-/** The tab where a token is forced has to be open once. @param {import("./types.js").Store} store @param {Place} place
- * @param {() => boolean} isOver */
+/** The tab where a token is forced has to be open once. Whether the model has all these tokens.
+ * @param {import("./types.js").Store} store @param {Place} place @param {() => boolean} isOver @returns {Promise<boolean>} */
 async function forceTokens(store, place, isOver) {
   if (!store.get().fork) {
     await openTab([FORKING_TAB]);
@@ -240,9 +246,11 @@ async function forceTokens(store, place, isOver) {
   for (const [step, tokenId] of place.forced) {
     const { run, fork } = store.get();
     if (isOver() || !run || !fork || run.tokenIds[step] === tokenId) continue;
+    if (tokenId >= run.vocabSize) return false;
     fork(step, tokenId);
     await eventually(() => isAnother(store.get().run, run), MODEL_SECONDS);
   }
+  return true;
 }
 
 /** @param {import("./types.js").Run | null} run @param {import("./types.js").Run | null} before */
@@ -264,6 +272,12 @@ async function setBar({ store, ...api }, { model, prompt }) {
   api.setValue({ model, prompt });
   api.trigger("opened");
   await eventually(isThere, MODEL_SECONDS);
+}
+
+/** @param {import("./types.js").Store} store @param {string} model @param {Record<string, any>} settings */
+async function setSettings(store, model, settings) {
+  await controlsFollow(model);
+  setControls({ ...settings, top_k: Math.min(settings.top_k, store.get().params?.vocab_size) });
 }
 
 /** Writes what `textNow` gives, null: nothing, as the address. @param {() => string | null} textNow */
