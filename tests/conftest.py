@@ -99,6 +99,8 @@ def page_url() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
     quiet = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+    # Each new window would load the address bar's list of suggestions, a page of its own: a second of the processor.
+    quiet.append("--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup")
     with sync_playwright() as playwright:
         path = shutil.which("chromium")
         if path is None:

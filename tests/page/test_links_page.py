@@ -127,13 +127,17 @@ def test_a_hostile_address_sets_what_a_hand_could_set_and_nothing_else(
     evil = "<img src=x onerror=window.hit=1>"
     names = "&".join(
         [f"prompt={evil}", "temperature=9", "seed=1e99", f"tab={evil}", f"figure={evil}", f"lecture={evil}:1",
-         f"set.prompt={evil}", "do=stop", f"rule={evil}", "top_p=0.5", f"{evil}=1"]
+         f"set.prompt={evil}", "do=stop", f"rule={evil}", "top_p=0.5", f"{evil}=1",
+         "top_k=400000", "forced=0:900000"]  # there are models that have so many tokens
     )  # fmt: skip
     with opened(window, f"{page_url}#{names}") as page:
-        expect(page.locator(".link-note")).to_contain_text("temperature, seed, tab, figure, lecture, rule")
+        expect(page.locator(".link-note")).to_contain_text(
+            "temperature, seed, tab, figure, lecture, rule, <img src, forced"
+        )
         expect(page.locator("#prompt textarea")).to_have_value(evil)
         now = state(page)
         assert now["sliders"]["top_p"] == 0.5 and now["sliders"]["temperature"] <= 2
+        assert now["sliders"]["top_k"] == base.model.config.vocab_size
         assert page.evaluate("window.hit ?? 0") == 0 and page.locator("img[src=x]").count() == 0
         page.locator(".link-note").click()
         expect(page.locator(".link-note")).to_be_hidden()
