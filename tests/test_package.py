@@ -29,6 +29,11 @@ assert launch_options()["css"]
 from playground.page.browser_files import BrowserFiles
 
 assert "page/js/main.js" in BrowserFiles().scripts
+
+import runpy, sys
+
+sys.argv[1:] = ["--help"]
+runpy.run_module("playground", run_name="__main__", alter_sys=True)
 """
 
 
@@ -63,20 +68,6 @@ def site(wheel: Path, tmp_path_factory) -> Path:
     return folder
 
 
-def run_elsewhere(site: Path, folder: Path, *arguments: str) -> str:
-    """In an empty folder, with this environment's packages and the installed one."""
-    ended = subprocess.run(
-        [sys.executable, *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(site)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ended.returncode == 0, ended.stderr
-    return ended.stdout
-
-
 def test_the_wheel_holds_what_the_page_needs(wheel):
     with zipfile.ZipFile(wheel) as archive:
         inside = set(archive.namelist())
@@ -96,11 +87,18 @@ def test_the_wheel_asks_for_what_requirements_txt_says(wheel):
     assert len(asked) == sum(1 for line in lines if line and not line.startswith("#"))
 
 
-def test_an_answer_is_written_and_the_page_built_where_the_repository_is_not(site, tmp_path):
-    assert "Paris" in run_elsewhere(site, tmp_path, "-c", ANSWER_AND_PAGE.format(site=str(site)))
+def test_an_answer_is_written_and_the_page_started_where_the_repository_is_not(site, tmp_path):
+    """In an empty folder, with this environment's packages and the installed one."""
+    ended = subprocess.run(
+        [sys.executable, "-c", ANSWER_AND_PAGE.format(site=str(site))],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    answer, usage = ended.stdout.split("\n", 1)
+    assert "Paris" in answer
+    assert usage.startswith("usage: ") and "minimind-chat" in usage
     assert not list(tmp_path.iterdir())
-
-
-def test_the_page_can_be_started_there(site, tmp_path):
-    said = run_elsewhere(site, tmp_path, "-m", "playground", "--help")
-    assert said.startswith("usage: python -m playground") and "minimind-chat" in said
