@@ -4,12 +4,14 @@ taken, anything else gets one sentence, nothing ends in a traceback, and the vis
 import math
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 from http_client import Client, last_value, messages
 
 from playground.tabs.cache_on_off import clinic_part, race_values
+from playground.tabs.kinds_of_cache import comparison_values, update_calls
 from playground.tabs.thirty_answers import values as answers_values
 from playground.words import say
 
@@ -132,6 +134,10 @@ def nothing_is_logged(
 ) -> Iterator[None]:
     # What a right value starts must end soon.
     monkeypatch.setattr(clinic_part, "NUM_TOKENS", 2)
+    monkeypatch.setattr(clinic_part, "in_three_formats", partial(clinic_part.in_three_formats, max_new_tokens=2))
+    one_story = comparison_values.stories()[:1]
+    monkeypatch.setattr(comparison_values, "stories", lambda: one_story)
+    monkeypatch.setattr(update_calls, "STEPS", 1)
     for name in ("SHORT_NEW", "COURSE_NEW", "COURSE_PROMPT"):
         monkeypatch.setattr(race_values, name, 2)
     monkeypatch.setattr(answers_values, "POOL", 2)
