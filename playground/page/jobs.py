@@ -7,7 +7,8 @@ sentence). jobs.js says it in words.
 
 import inspect
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing
 from functools import partial
 from importlib.util import find_spec
 from types import SimpleNamespace
@@ -73,24 +74,9 @@ class Jobs:
             visitor = visitor_of(request)
             made = _made(work, types, given, visitor)
             news = line.told(made, visitor, _number(number), name, long, joins, asks)
-            said = [None] * told
-            try:
-                async for job, payload in news:
-                    values = list(payload) if isinstance(payload, tuple) else [payload, *[None] * (len(outputs) - 1)]
-                    said = [old if new is None else new for old, new in zip(said, values[:told], strict=True)]
-                    if job["state"] in (DONE, STOPPED):
-                        # The page draws once a frame: of two values that come closer together it hears the second.
-                        values[:told] = said
-                    values[:told] = [{**(each or {}), "job": job} for each in values[:told]]
-                    sent = [_enclosed(*pair) for pair in zip(outputs, values, strict=True)]
-                    yield sent[0] if len(sent) == 1 else tuple(sent)
-            finally:
-                await news.aclose()
-            # Gradio sends the last values of a generator once more when it has ended: there is nothing in these.
-            ended = [
-                gr.skip() if isinstance(output, gr.HTML) else each for output, each in zip(outputs, sent, strict=True)
-            ]
-            yield ended[0] if len(ended) == 1 else tuple(ended)
+            async with aclosing(_sent(news, outputs, told)) as sent:
+                async for each in sent:
+                    yield each
 
         numbered = {} if asks else {"js": _NUMBERED.format(count=len(inputs), before=f"({js})();" if js else "")}
         bind = partial(gr.on, triggers) if isinstance(triggers, Sequence) else triggers
@@ -140,6 +126,24 @@ def _made(work: Callable[..., Work], types: TypeAdapter, values: Sequence[Any], 
     """The work, not begun: what is wrong with the request is found in the line too."""
     own = {"visitor": visitor} if "visitor" in inspect.signature(work).parameters else {}  # what it keeps is his
     return (yield from work(*checked_values(types, values), **own))
+
+
+async def _sent(news: AsyncGenerator, outputs: Sequence[gr.components.Component], told: int) -> AsyncIterator[Any]:
+    """What Gradio takes for the outputs, whenever there is news of a job: (job, what its work gave)."""
+    said = [None] * told
+    async with aclosing(news):
+        async for job, payload in news:
+            values = list(payload) if isinstance(payload, tuple) else [payload, *[None] * (len(outputs) - 1)]
+            said = [old if new is None else new for old, new in zip(said, values[:told], strict=True)]
+            if job["state"] in (DONE, STOPPED):
+                # The page draws once a frame: of two values that come closer together it hears the second.
+                values[:told] = said
+            values[:told] = [{**(each or {}), "job": job} for each in values[:told]]
+            sent = [_enclosed(*pair) for pair in zip(outputs, values, strict=True)]
+            yield sent[0] if len(sent) == 1 else tuple(sent)
+    # Gradio sends the last values of a generator once more when it has ended: there is nothing in these.
+    ended = [gr.skip() if isinstance(output, gr.HTML) else each for output, each in zip(outputs, sent, strict=True)]
+    yield ended[0] if len(ended) == 1 else tuple(ended)
 
 
 def _enclosed(output: gr.components.Component, value: Any) -> Any:
