@@ -20,6 +20,13 @@ from playground.models.text import LoadedModel, TextTrace
 from playground.page.controls import DEFAULTS
 
 TEXT = "#live-answer .answer-text"
+# Bars that leave a fifth of their height empty.
+UNFILLED = """() => [...document.querySelectorAll(".bars")].flatMap((bars) => {
+  const bottom = (element) => element.getBoundingClientRect().bottom;
+  const rows = [...bars.querySelectorAll(".bar-row, .bar-cut")].filter((row) => row.checkVisibility());
+  const empty = bottom(bars) - Math.max(...rows.map(bottom));
+  return rows.length && empty > bars.clientHeight / 5 ? [`${empty} of ${bars.clientHeight} px`] : [];
+})"""
 
 
 @pytest.fixture
@@ -676,6 +683,7 @@ def test_no_part_of_the_tab_is_longer_than_two_screens_nor_wider_than_one(own_ta
             drawn(tab)
             assert tab.evaluate("document.documentElement.scrollWidth") <= width, name
             assert unreadable(tab, "#answer-parts") == [], name
+            assert tab.evaluate(UNFILLED) == [], name
             if height:
                 below = "document.documentElement.scrollHeight - document.querySelector('#bar').offsetHeight"
                 assert tab.evaluate(below) <= 2 * height, name  # the bar itself stays in sight
